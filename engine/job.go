@@ -1,0 +1,208 @@
+package engine
+
+import "time"
+
+// Job is one version of a job.
+type Job struct {
+	Head
+	JobBody
+}
+
+// JobBody is what a version of a job, or its draft, holds.
+type JobBody struct {
+	Description string            `json:"description,omitempty"`
+	Kind        JobKind           `json:"kind"`
+	SQL         *SQLJob           `json:"sql,omitempty"`
+	Bookmark    BookmarkMode      `json:"bookmark"`
+	Timeout     Minutes           `json:"timeout"`   // 0 is the default of 60
+	Retries     int               `json:"retries"`   // attempts after the first
+	MaxRuns     int               `json:"max_runs"`  // at once; 0 is 1
+	MemoryMB    int               `json:"memory_mb"` // 0 is the default of 2048
+	Arguments   map[string]string `json:"arguments,omitempty"`
+}
+
+// Minutes is a length of time as people write it in a job's form.
+type Minutes int
+
+// Duration converts m.
+func (m Minutes) Duration() time.Duration { return time.Duration(m) * time.Minute }
+
+// The defaults of a new job (model.md, A SQL job).
+const (
+	DefaultTimeout  Minutes = 60
+	DefaultMemoryMB         = 2048
+	MinMemoryMB             = 1024 // below it DuckDB fails at ordinary sorts (data-path.md 1.4)
+)
+
+// JobKind says what runs a job.
+type JobKind string
+
+// JobSQL is a job of SQL steps that DuckDB runs in a worker process.
+const JobSQL JobKind = "sql"
+
+// BookmarkMode says whether a job remembers what it has read.
+type BookmarkMode string
+
+// The modes. Off reads everything and remembers nothing; Paused reads what is
+// new and does not move the mark.
+const (
+	BookmarkOn     BookmarkMode = "enabled"
+	BookmarkPaused BookmarkMode = "paused"
+	BookmarkOff    BookmarkMode = "off"
+)
+
+// SQLJob reads sources, runs steps of SQL over them and writes sinks.
+type SQLJob struct {
+	Sources    []Source `json:"sources,omitempty"`
+	Steps      []Step   `json:"steps,omitempty"`
+	Sinks      []Sink   `json:"sinks,omitempty"`
+	MaxRejects int64    `json:"max_rejects,omitempty"` // rows that may be refused before the job fails
+}
+
+// Step is a view over sources and earlier steps.
+type Step struct {
+	Name string `json:"name"`
+	SQL  string `json:"sql"`
+}
+
+// Format is how a file is written.
+type Format string
+
+// The formats. JSON covers lines and arrays; which of the two a file is, its
+// first character says.
+const (
+	CSV     Format = "csv"
+	JSON    Format = "json"
+	Parquet Format = "parquet"
+)
+
+// ReadMode says whether a source is read by bookmark.
+type ReadMode string
+
+// The read modes.
+const (
+	ReadNew ReadMode = "new" // what the bookmark has not seen
+	ReadAll ReadMode = "all" // the whole source each time: a dimension
+)
+
+// Source is one thing that a job reads. Exactly one of Path and CatalogTable
+// is set.
+type Source struct {
+	Name         string        `json:"name"` // the view's name in SQL
+	Connection   ID            `json:"connection,omitempty"`
+	Path         string        `json:"path,omitempty"`          // folder or s3:// address with a glob
+	CatalogTable string        `json:"catalog_table,omitempty"` // database.table
+	Format       Format        `json:"format,omitempty"`
+	Options      SourceOptions `json:"options,omitzero"`
+	Read         ReadMode      `json:"read,omitempty"` // "" is ReadNew
+	// Ctx names the bookmark of this source within its job (Glue's
+	// transformation_ctx). It is kept when Name changes.
+	Ctx    string   `json:"ctx,omitempty"`
+	Schema []Column `json:"schema,omitempty"` // frozen; empty: inferred at first plan
+	Policy Policy   `json:"policy,omitzero"`
+}
+
+// SourceOptions are the options of a file source.
+type SourceOptions struct {
+	Exclude   []string `json:"exclude,omitempty"` // globs on the key below the root
+	CSV       Dialect  `json:"csv,omitzero"`
+	MaxFiles  int      `json:"max_files,omitempty"` // Glue's boundedFiles
+	MaxBytes  int64    `json:"max_bytes,omitempty"` // Glue's boundedSize
+	SettleMS  *int64   `json:"settle_ms,omitempty"` // nil: 3 s for folders, 0 for S3
+	Partition string   `json:"partition,omitempty"` // pattern that maps a key to target partition values, such as "{year}/{month}/*.csv"
+}
+
+// Dialect is how a CSV file is written. Empty fields are inferred once and
+// then frozen.
+type Dialect struct {
+	Delimiter string `json:"delimiter,omitempty"`
+	Quote     string `json:"quote,omitempty"`
+	Escape    string `json:"escape,omitempty"`
+	Header    *bool  `json:"header,omitempty"`
+	Encoding  string `json:"encoding,omitempty"` // "", utf-8, latin-1, utf-16
+	NullText  string `json:"null_text,omitempty"`
+	Decimal   string `json:"decimal,omitempty"` // "" is "."
+}
+
+// Column is a name and a type in DuckDB's words.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Policy says what happens with objects that are not simply new. Empty fields
+// are the defaults of bookmarks.md.
+type Policy struct {
+	Changed    string `json:"changed,omitempty"`    // "" by write mode | read | hold | skip
+	Unreadable string `json:"unreadable,omitempty"` // "" is fail | hold
+}
+
+// WriteMode says what a sink does with rows that exist.
+type WriteMode string
+
+// The write modes (bookmarks.md, Safe writes).
+const (
+	Append              WriteMode = "append"
+	OverwritePartitions WriteMode = "overwrite_partitions"
+	Merge               WriteMode = "merge"
+	Replace             WriteMode = "replace"
+)
+
+// Sink is one thing that a job writes.
+type Sink struct {
+	From         string    `json:"from"` // a step or source
+	Connection   ID        `json:"connection,omitempty"`
+	Path         string    `json:"path"`
+	Format       Format    `json:"format,omitempty"` // "" is Parquet
+	PartitionBy  []string  `json:"partition_by,omitempty"`
+	Mode         WriteMode `json:"mode,omitempty"` // "" is Append
+	Keys         []string  `json:"keys,omitempty"`
+	LatestBy     string    `json:"latest_by,omitempty"`
+	CatalogTable string    `json:"catalog_table,omitempty"` // database.table that this sink owns
+}
+
+// Crawler is one version of a crawler.
+type Crawler struct {
+	Head
+	CrawlerBody
+}
+
+// CrawlerBody is what a version of a crawler, or its draft, holds.
+type CrawlerBody struct {
+	Description string          `json:"description,omitempty"`
+	Targets     []CrawlerTarget `json:"targets,omitempty"`
+	Database    string          `json:"database"`
+	TablePrefix string          `json:"table_prefix,omitempty"`
+	Timeout     Minutes         `json:"timeout,omitempty"`
+}
+
+// CrawlerTarget is a folder or S3 prefix that a crawler looks into.
+type CrawlerTarget struct {
+	Connection ID       `json:"connection,omitempty"`
+	Path       string   `json:"path"`
+	Exclude    []string `json:"exclude,omitempty"`
+}
+
+// Connection is one version of a connection to an S3-compatible endpoint.
+type Connection struct {
+	Head
+	ConnectionBody
+}
+
+// ConnectionBody is what a version of a connection holds. The secret is not
+// part of it: it is write-only and lives apart (model.md, Secrets).
+type ConnectionBody struct {
+	Description string         `json:"description,omitempty"`
+	Type        ConnectionType `json:"type"`
+	Endpoint    string         `json:"endpoint,omitempty"` // "" is AWS
+	Region      string         `json:"region,omitempty"`
+	PathStyle   bool           `json:"path_style,omitempty"`
+	AccessKey   string         `json:"access_key,omitempty"` // "" is the ordinary AWS chain
+	HasSecret   bool           `json:"has_secret,omitempty"`
+}
+
+// ConnectionType says what a connection leads to.
+type ConnectionType string
+
+// ConnectionS3 leads to an S3-compatible object store.
+const ConnectionS3 ConnectionType = "s3"

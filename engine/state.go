@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"slices"
+	"time"
+)
+
+// State is where a node run stands. The stored text is the constant's.
+type State string
+
+// The states of a node run. Waiting is never stored: a node of an open run
+// that has no node run yet is waiting.
+const (
+	Waiting    State = "waiting"
+	Ready      State = "ready"
+	Starting   State = "starting"
+	Running    State = "running"
+	Publishing State = "publishing"
+	Stopping   State = "stopping"
+	Succeeded  State = "succeeded"
+	Failed     State = "failed"
+	TimedOut   State = "timed_out"
+	Stopped    State = "stopped"
+	Skipped    State = "skipped"
+	Lost       State = "lost"
+)
+
+// moves lists every move a node may make (model.md, Node states). What is not
+// here is a bug.
+var moves = map[State][]State{
+	Waiting:    {Ready, Skipped, Stopped},
+	Ready:      {Starting, Stopped, Failed},
+	Starting:   {Running, Succeeded, Stopped, Failed, Lost},
+	Running:    {Publishing, Succeeded, Failed, TimedOut, Stopping, Lost},
+	Publishing: {Succeeded, Failed},
+	Stopping:   {Stopped, Succeeded, Failed},
+	Lost:       {Ready, Failed},
+}
+
+// Done reports whether a node in state s has ended.
+func (s State) Done() bool {
+	switch s {
+	case Succeeded, Failed, TimedOut, Stopped, Skipped:
+		return true
+	case Waiting, Ready, Starting, Running, Publishing, Stopping, Lost:
+		return false
+	}
+	return false
+}
+
+// CanMove reports whether a node may go from s to next.
+func (s State) CanMove(next State) bool { return slices.Contains(moves[s], next) }
+
+// Outcome is how a run as a whole ended; "" while it is open.
+type Outcome string
+
+// The outcomes of a run, worst last.
+const (
+	RunSucceeded    Outcome = "succeeded"
+	RunPartlyFailed Outcome = "partly_failed"
+	RunFailed       Outcome = "failed"
+	RunStopped      Outcome = "stopped"
+)
+
+// NodeRun is one attempt of one start of a node in a run.
+type NodeRun struct {
+	Run     ID     `json:"run"`
+	Ref     Ref    `json:"ref"`
+	Name    string `json:"name"` // of the job or crawler when the node started
+	Start   int    `json:"start"`
+	Attempt int    `json:"attempt"`
+	// By is the trigger that started it; "" for a job or crawl started alone.
+	By      ID     `json:"by,omitempty"`
+	State   State  `json:"state"`
+	Why     string `json:"why,omitempty"` // why it waits, in words
+	Fence   int64  `json:"fence"`
+	Version int    `json:"version"` // of the job or crawler that ran
+
+	Arguments map[string]string `json:"arguments,omitempty"`
+	Process   Process           `json:"process,omitzero"`
+	Batch     ID                `json:"batch,omitempty"`
+	Counts    Counts            `json:"counts"`
+	Error     string            `json:"error,omitempty"`
+
+	ReadyAt   time.Time `json:"ready_at,omitzero"`
+	NotBefore time.Time `json:"not_before,omitzero"`
+	Deadline  time.Time `json:"deadline,omitzero"`
+	Started   time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
+}
+
+// NodeKey is what a node run is keyed by.
+type NodeKey struct {
+	Run     ID  `json:"run"`
+	Ref     Ref `json:"ref"`
+	Start   int `json:"start"`
+	Attempt int `json:"attempt"`
+}
+
+// Key returns the key of n.
+func (n *NodeRun) Key() NodeKey {
+	return NodeKey{Run: n.Run, Ref: n.Ref, Start: n.Start, Attempt: n.Attempt}
+}
+
+// Process identifies an operating-system process beyond the reuse of its pid.
+type Process struct {
+	PID     int    `json:"pid,omitempty"`
+	Started uint64 `json:"started,omitempty"` // clock ticks since boot, from /proc/PID/stat
+	Boot    string `json:"boot,omitempty"`    // /proc/sys/kernel/random/boot_id
+}
+
+// Counts are the figures of a node run that people look at.
+type Counts struct {
+	Files    int64 `json:"files,omitempty"`
+	BytesIn  int64 `json:"bytes_in,omitempty"`
+	RowsIn   int64 `json:"rows_in,omitempty"`
+	RowsOut  int64 `json:"rows_out,omitempty"`
+	BytesOut int64 `json:"bytes_out,omitempty"`
+	Rejects  int64 `json:"rejects,omitempty"`
+	// Tables and Partitions are what a crawl found.
+	Tables     int64 `json:"tables,omitempty"`
+	Partitions int64 `json:"partitions,omitempty"`
+}
+
+// Move changes n to state to, at time now.
+func (n *NodeRun) Move(to State, now time.Time) error {
+	if !n.State.CanMove(to) {
+		return Errorf(Conflict, "%s cannot go from %s to %s.", n.Name, n.State, to)
+	}
+	n.State = to
+	switch {
+	case to == Running:
+		n.Started = now
+	case to.Done():
+		n.Ended = now
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"slices"
+	"time"
+)
+
+// Workflow is one version of a workflow. Its graph is derived from its
+// triggers; it keeps no list of its parts.
+type Workflow struct {
+	Head
+	WorkflowBody
+}
+
+// WorkflowBody is what a version of a workflow, or its draft, holds.
+type WorkflowBody struct {
+	Description string            `json:"description,omitempty"`
+	Triggers    []Trigger         `json:"triggers,omitempty"`
+	Layout      map[string]Point  `json:"layout,omitempty"` // by card: Ref.String() or trigger id
+	Cards       []Ref             `json:"cards,omitempty"`  // jobs and crawlers on the canvas that no trigger names yet
+	Properties  map[string]string `json:"properties,omitempty"`
+	MaxRuns     int               `json:"max_runs,omitempty"` // 0: no limit
+}
+
+// Point is the upper left corner of a card in canvas pixels at 100 %.
+type Point struct {
+	X int `json:"x"`
+	Y int `json:"y"`
+}
+
+// TriggerType says what makes a trigger fire.
+type TriggerType string
+
+// The types of triggers.
+const (
+	OnDemand    TriggerType = "on_demand"
+	Scheduled   TriggerType = "scheduled"
+	Conditional TriggerType = "conditional"
+)
+
+// Trigger starts jobs and crawlers.
+type Trigger struct {
+	ID        ID          `json:"id"`
+	Name      string      `json:"name"`
+	Type      TriggerType `json:"type"`
+	Disabled  bool        `json:"disabled,omitempty"`
+	Schedule  string      `json:"schedule,omitempty"` // cron(…) in Glue's six fields
+	Zone      string      `json:"zone,omitempty"`     // IANA name; "" is UTC
+	Predicate Predicate   `json:"predicate,omitzero"`
+	Actions   []Action    `json:"actions,omitempty"`
+}
+
+// Logic joins the conditions of a predicate.
+type Logic string
+
+// The two logics of Glue.
+const (
+	All Logic = "all"
+	Any Logic = "any"
+)
+
+// Predicate is what a conditional trigger waits for.
+type Predicate struct {
+	Logic      Logic       `json:"logic,omitempty"` // "" is All
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Condition is met when the watched node ends in State. State is one of
+// Succeeded, Failed, TimedOut, Stopped; EndedAny for any end.
+type Condition struct {
+	Ref   Ref   `json:"ref"`
+	State State `json:"state"`
+}
+
+// EndedAny is the condition state that every end of a node meets. It is not
+// Glue's; the wire shows such a trigger as one condition for each state.
+const EndedAny State = "any"
+
+// Meets reports whether an end in state meets c.
+func (c Condition) Meets(state State) bool {
+	return c.State == state || c.State == EndedAny && state.Done() && state != Skipped
+}
+
+// Action starts one job or crawler.
+type Action struct {
+	Ref       Ref               `json:"ref"`
+	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+// Trigger returns the trigger with that id, or nil.
+func (w *WorkflowBody) Trigger(id ID) *Trigger {
+	i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &w.Triggers[i]
+}
+
+// Refs lists every job and crawler on the canvas once, in the order of their
+// first mention.
+func (w *WorkflowBody) Refs() []Ref {
+	var refs []Ref
+	add := func(r Ref) {
+		if !r.IsZero() && !slices.Contains(refs, r) {
+			refs = append(refs, r)
+		}
+	}
+	for _, t := range w.Triggers {
+		for _, c := range t.Predicate.Conditions {
+			add(c.Ref)
+		}
+		for _, a := range t.Actions {
+			add(a.Ref)
+		}
+	}
+	for _, r := range w.Cards {
+		add(r)
+	}
+	return refs
+}
+
+// RunKind says what was started.
+type RunKind string
+
+// The kinds of runs.
+const (
+	RunWorkflow RunKind = "workflow"
+	RunJob      RunKind = "job"
+	RunCrawl    RunKind = "crawl"
+)
+
+// Run is one start of a workflow, a job or a crawler.
+type Run struct {
+	ID      ID      `json:"id"`
+	Kind    RunKind `json:"kind"`
+	Object  ID      `json:"object"` // the workflow, job or crawler
+	Name    string  `json:"name"`   // of the object when the run started
+	Version int     `json:"version"`
+	// Body is the workflow's version that the run pinned; empty for a job or
+	// crawl alone.
+	Body       WorkflowBody      `json:"body,omitzero"`
+	Properties map[string]string `json:"properties,omitempty"`
+	By         string            `json:"by"`                // user name, or "schedule"
+	Trigger    ID                `json:"trigger,omitempty"` // the start trigger
+	Due        time.Time         `json:"due,omitzero"`      // the schedule's instant
+	Started    time.Time         `json:"started"`
+	Ended      time.Time         `json:"ended,omitzero"`
+	StopAsked  time.Time         `json:"stop_asked,omitzero"`
+	StopBy     string            `json:"stop_by,omitempty"`
+	Outcome    Outcome           `json:"outcome,omitempty"`
+	Error      string            `json:"error,omitempty"` // why it could not start
+	Seq        int64             `json:"seq"`             // of its newest event
+}
+
+// Open reports whether r has not ended.
+func (r *Run) Open() bool { return r.Ended.IsZero() }
+
+// TriggerRun is how far a trigger of a run has come.
+type TriggerRun struct {
+	Run     ID        `json:"run"`
+	Trigger ID        `json:"trigger"`
+	Met     []bool    `json:"met,omitempty"`  // by index of the condition
+	Dead    []bool    `json:"dead,omitempty"` // conditions that can no longer be met
+	FiredAt time.Time `json:"fired_at,omitzero"`
+	DeadAt  time.Time `json:"dead_at,omitzero"`
+}
+
+// Decided reports whether t has fired or can no longer fire.
+func (t *TriggerRun) Decided() bool { return !t.FiredAt.IsZero() || !t.DeadAt.IsZero() }
+
+// Event is one line of a run's history. Seq is dense within a run, so that a
+// reader who misses one knows it.
+type Event struct {
+	Run     ID        `json:"run"`
+	Seq     int64     `json:"seq"`
+	Kind    string    `json:"kind"`           // "run" | "node" | "trigger"
+	Card    string    `json:"card,omitempty"` // Ref.String() or trigger id
+	State   string    `json:"state"`          // the new state or outcome
+	Start   int       `json:"start,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	At      time.Time `json:"at"`
+	Text    string    `json:"text,omitempty"`
+}
