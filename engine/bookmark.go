@@ -77,6 +77,9 @@ type Tally struct {
 // hold every object whose reason is neither already_read nor filtered; those
 // two are only counted, and worked out again when somebody pages through them.
 type SourcePlan struct {
+	// Spec is the source as it was resolved: a catalog table has become the
+	// path, format and columns it stood for.
+	Spec          Source           `json:"spec"`
 	Source        string           `json:"source"` // its name in SQL
 	Ctx           string           `json:"ctx"`
 	Read          ReadMode         `json:"read"`
@@ -90,6 +93,7 @@ type SourcePlan struct {
 	Exceptions    []Planned        `json:"exceptions,omitempty"`
 	Counts        map[Reason]Tally `json:"counts,omitempty"`
 	Schema        []Column         `json:"schema,omitempty"`
+	Notices       []string         `json:"notices,omitempty"` // what a person should know, in sentences
 }
 
 // Plan is everything one attempt will read, made before it reads and executed

@@ -1,0 +1,310 @@
+package bookmark
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/bookmark/page"
+)
+
+// Empty is the root of a ledger without entries.
+const Empty = ""
+
+// Stats says what a ledger counts as read.
+type Stats struct {
+	Files int64 // entries in state read
+	Bytes int64
+}
+
+// refs returns the pages of a ledger in order of key.
+func refs(ctx context.Context, pages Pages, root string) ([]page.Ref, error) {
+	if root == Empty {
+		return nil, nil
+	}
+	body, err := pages.Page(ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("read the root of a ledger: %w", err)
+	}
+	return page.DecodeRefs(body)
+}
+
+func load(ctx context.Context, pages Pages, ref page.Ref) ([]engine.Entry, error) {
+	body, err := pages.Page(ctx, ref.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read a page of a ledger: %w", err)
+	}
+	return page.Decode(body)
+}
+
+// Entries yields the entries of a ledger in order of key, a page at a time.
+func Entries(ctx context.Context, pages Pages, root string) iter.Seq2[engine.Entry, error] {
+	return func(yield func(engine.Entry, error) bool) {
+		all, err := refs(ctx, pages, root)
+		if err != nil {
+			yield(engine.Entry{}, err)
+			return
+		}
+		for _, ref := range all {
+			entries, err := load(ctx, pages, ref)
+			if err != nil {
+				yield(engine.Entry{}, err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Find returns what the ledger says of key, or nil.
+func Find(ctx context.Context, pages Pages, root, key string) (*engine.Entry, error) {
+	all, err := refs(ctx, pages, root)
+	if err != nil {
+		return nil, err
+	}
+	i := sort.Search(len(all), func(i int) bool { return all[i].Last >= key })
+	if i == len(all) || all[i].First > key {
+		return nil, nil
+	}
+	entries, err := load(ctx, pages, all[i])
+	if err != nil {
+		return nil, err
+	}
+	j, ok := slices.BinarySearchFunc(entries, key, func(e engine.Entry, key string) int { return strings.Compare(e.Key, key) })
+	if !ok {
+		return nil, nil
+	}
+	return &entries[j], nil
+}
+
+// Write lays changes, sorted by key and unique, over the ledger at root and
+// returns the root of the result. Pages that no change touches are shared.
+func Write(ctx context.Context, pages Pages, root string, changes []engine.Entry) (string, Stats, error) {
+	if !slices.IsSortedFunc(changes, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) }) {
+		return "", Stats{}, fmt.Errorf("the changes to a ledger are not sorted by key")
+	}
+	old, err := refs(ctx, pages, root)
+	if err != nil {
+		return "", Stats{}, err
+	}
+	w := &pageWriter{ctx: ctx, pages: pages, fresh: map[string][]byte{}}
+	for i, ref := range old {
+		n := len(changes)
+		if i+1 < len(old) {
+			n, _ = slices.BinarySearchFunc(changes, old[i+1].First, func(e engine.Entry, key string) int { return strings.Compare(e.Key, key) })
+		}
+		mine := changes[:n]
+		changes = changes[n:]
+		if len(mine) == 0 {
+			w.refs = append(w.refs, ref)
+			continue
+		}
+		entries, err := load(ctx, pages, ref)
+		if err != nil {
+			return "", Stats{}, err
+		}
+		if err := w.write(overlay(entries, mine)); err != nil {
+			return "", Stats{}, err
+		}
+	}
+	if err := w.write(changes); err != nil { // an empty ledger has no page to lay them over
+		return "", Stats{}, err
+	}
+	return w.finish()
+}
+
+// overlay merges two sorted lists; where both have a key, over wins.
+func overlay(under, over []engine.Entry) []engine.Entry {
+	merged := make([]engine.Entry, 0, len(under)+len(over))
+	for len(under) > 0 && len(over) > 0 {
+		switch c := strings.Compare(under[0].Key, over[0].Key); {
+		case c < 0:
+			merged, under = append(merged, under[0]), under[1:]
+		case c > 0:
+			merged, over = append(merged, over[0]), over[1:]
+		default:
+			merged, under, over = append(merged, over[0]), under[1:], over[1:]
+		}
+	}
+	return append(append(merged, under...), over...)
+}
+
+// flushPages is how many fresh pages are held before they are stored.
+const flushPages = 64
+
+// pageWriter cuts sorted entries into pages and stores them in chunks.
+type pageWriter struct {
+	ctx   context.Context
+	pages Pages
+	refs  []page.Ref
+	fresh map[string][]byte
+}
+
+// write packs entries into full pages; a last one of more than half a page
+// stands alone, a smaller one is spread over the two last pages.
+func (w *pageWriter) write(entries []engine.Entry) error {
+	for len(entries) > 0 {
+		n := min(page.Size, len(entries))
+		if rest := len(entries) - n; rest > 0 && rest < page.Size/2 {
+			n = len(entries) / 2
+		}
+		if err := w.put(entries[:n]); err != nil {
+			return err
+		}
+		entries = entries[n:]
+	}
+	return nil
+}
+
+func (w *pageWriter) put(entries []engine.Entry) error {
+	body := page.Encode(entries)
+	ref := page.Ref{ID: page.ID(body), First: entries[0].Key, Last: entries[len(entries)-1].Key, N: int64(len(entries))}
+	for _, e := range entries {
+		if e.State == engine.EntryRead {
+			ref.Read++
+			ref.Bytes += e.Size
+		}
+	}
+	w.refs = append(w.refs, ref)
+	w.fresh[ref.ID] = body
+	if len(w.fresh) < flushPages {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *pageWriter) flush() error {
+	if err := w.pages.PutPages(w.ctx, w.fresh); err != nil {
+		return fmt.Errorf("keep pages of a ledger: %w", err)
+	}
+	clear(w.fresh)
+	return nil
+}
+
+func (w *pageWriter) finish() (string, Stats, error) {
+	var stats Stats
+	for _, ref := range w.refs {
+		stats.Files += ref.Read
+		stats.Bytes += ref.Bytes
+	}
+	if len(w.refs) == 0 {
+		return Empty, stats, nil
+	}
+	body := page.EncodeRefs(w.refs)
+	id := page.ID(body)
+	w.fresh[id] = body
+	return id, stats, w.flush()
+}
+
+// Difference is what one version of a ledger counts as read and another does
+// not.
+type Difference struct {
+	Key  string
+	From *engine.Entry // nil: not there before
+	To   *engine.Entry // nil: not there afterwards
+}
+
+// Diff yields what differs from the ledger at root a to the one at root b, in
+// order of key. Pages that both share are not read.
+func Diff(ctx context.Context, pages Pages, a, b string) iter.Seq2[Difference, error] {
+	return func(yield func(Difference, error) bool) {
+		fail := func(err error) { yield(Difference{}, err) }
+		left, err := refs(ctx, pages, a)
+		if err != nil {
+			fail(err)
+			return
+		}
+		right, err := refs(ctx, pages, b)
+		if err != nil {
+			fail(err)
+			return
+		}
+		shared := map[string]bool{}
+		for _, ref := range left {
+			shared[ref.ID] = true
+		}
+		both := map[string]bool{}
+		for _, ref := range right {
+			both[ref.ID] = shared[ref.ID]
+		}
+		nextA, stopA := iter.Pull2(unshared(ctx, pages, left, both))
+		defer stopA()
+		nextB, stopB := iter.Pull2(unshared(ctx, pages, right, both))
+		defer stopB()
+		zip(nextA, nextB, yield)
+	}
+}
+
+// unshared yields the entries of the pages that are not in both.
+func unshared(ctx context.Context, pages Pages, all []page.Ref, both map[string]bool) iter.Seq2[engine.Entry, error] {
+	return func(yield func(engine.Entry, error) bool) {
+		for _, ref := range all {
+			if both[ref.ID] {
+				continue
+			}
+			entries, err := load(ctx, pages, ref)
+			if err != nil {
+				yield(engine.Entry{}, err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+type pull func() (engine.Entry, error, bool)
+
+// zip walks two sorted sequences side by side and yields where they differ.
+func zip(nextA, nextB pull, yield func(Difference, error) bool) {
+	a, errA, okA := nextA()
+	b, errB, okB := nextB()
+	for okA || okB {
+		if errA != nil || errB != nil {
+			yield(Difference{}, firstError(errA, errB))
+			return
+		}
+		var d Difference
+		switch {
+		case !okB || okA && a.Key < b.Key:
+			from := a
+			d = Difference{Key: a.Key, From: &from}
+			a, errA, okA = nextA()
+		case !okA || b.Key < a.Key:
+			to := b
+			d = Difference{Key: b.Key, To: &to}
+			b, errB, okB = nextB()
+		default:
+			from, to := a, b
+			d = Difference{Key: a.Key, From: &from, To: &to}
+			a, errA, okA = nextA()
+			b, errB, okB = nextB()
+		}
+		if d.From != nil && d.To != nil && *d.From == *d.To {
+			continue
+		}
+		if !yield(d, nil) {
+			return
+		}
+	}
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

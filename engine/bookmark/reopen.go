@@ -1,0 +1,133 @@
+package bookmark
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dogear/engine"
+)
+
+// Mapping says from the key of an object which partition of the target its
+// rows go to. It is written as a path pattern whose {names} are the target's
+// partition columns: "{year}/{month}/*.csv", "sales_{day}.csv".
+type Mapping struct {
+	names   []string
+	pattern *regexp.Regexp
+}
+
+var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}|\*\*|\*|\?`)
+
+// ParseMapping reads a pattern.
+func ParseMapping(text string) (Mapping, error) {
+	var m Mapping
+	var re strings.Builder
+	re.WriteString(`(?:^|/)`)
+	at := 0
+	for _, found := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		re.WriteString(regexp.QuoteMeta(text[at:found[0]]))
+		at = found[1]
+		switch token := text[found[0]:found[1]]; {
+		case token == "**":
+			re.WriteString(`.*`)
+		case token == "*":
+			re.WriteString(`[^/]*`)
+		case token == "?":
+			re.WriteString(`[^/]`)
+		default:
+			name := text[found[2]:found[3]]
+			if slices.Contains(m.names, name) {
+				return m, engine.Errorf(engine.Invalid, "The partition pattern %q names %s twice.", text, name)
+			}
+			m.names = append(m.names, name)
+			re.WriteString(`([^/]+?)`)
+		}
+	}
+	re.WriteString(regexp.QuoteMeta(text[at:]) + `$`)
+	if len(m.names) == 0 {
+		return m, engine.Errorf(engine.Invalid, "The partition pattern %q names no partition column; write one as {year}.", text)
+	}
+	pattern, err := regexp.Compile(re.String())
+	if err != nil {
+		return m, engine.Errorf(engine.Invalid, "The partition pattern %q cannot be read: %w.", text, err)
+	}
+	m.pattern = pattern
+	return m, nil
+}
+
+// Names are the partition columns that m gives, in the order of the pattern.
+func (m Mapping) Names() []string { return m.names }
+
+// Values returns the partition values of a key, or ok false where the key does
+// not fit the pattern.
+func (m Mapping) Values(key string) (values map[string]string, ok bool) {
+	found := m.pattern.FindStringSubmatch(key)
+	if found == nil {
+		return nil, false
+	}
+	values = map[string]string{}
+	for i, name := range m.names {
+		values[name] = found[i+1]
+	}
+	return values, true
+}
+
+// partition is a comparable form of Values.
+func (m Mapping) partition(key string) (string, bool) {
+	values, ok := m.Values(key)
+	if !ok {
+		return "", false
+	}
+	parts := make([]string, len(m.names))
+	for i, name := range m.names {
+		parts[i] = name + "=" + values[name]
+	}
+	return path.Join(parts...), true
+}
+
+// reopen takes every known object of each partition that the plan touches, so
+// that an overwritten partition is rebuilt whole (Safe writes; late files).
+func (m *merge) reopen(ctx context.Context) error {
+	mapping, err := ParseMapping(m.src.Options.Partition)
+	if err != nil {
+		return err
+	}
+	touched := map[string]bool{}
+	taken := map[string]bool{}
+	for _, o := range m.part.Taken {
+		partition, ok := mapping.partition(o.Key)
+		if !ok {
+			return engine.Errorf(engine.Invalid,
+				"%s does not fit the partition pattern %q of source %s, so it is not known which partition it belongs to.",
+				o.Key, m.src.Options.Partition, m.src.Name)
+		}
+		touched[partition] = true
+		taken[o.Key] = true
+	}
+	if len(touched) == 0 {
+		return nil
+	}
+	for o, err := range m.planner.Lister.List(ctx, m.src) {
+		if err != nil {
+			return fmt.Errorf("list source %s again: %w", m.src.Name, err)
+		}
+		partition, ok := mapping.partition(o.Key)
+		if o.Filtered != "" || taken[o.Key] || !ok || !touched[partition] {
+			continue
+		}
+		prior, err := Find(ctx, m.planner.Ledger, m.part.LedgerRoot, o.Key)
+		if err != nil {
+			return err
+		}
+		if prior == nil || prior.State != engine.EntryRead {
+			continue // not read before: it waits, held or too young, and is not part of the partition yet
+		}
+		discount(m.part, engine.ReasonAlreadyRead, o.Object)
+		m.take(o.Object, engine.ReasonReopened, prior)
+	}
+	slices.SortFunc(m.part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
+	return nil
+}
