@@ -1,0 +1,20 @@
+// What every page runs: htmx, the live socket and a few small behaviours that
+// are asked for by data attributes.
+import "htmx.org";
+import { startDialogs } from "./dialog";
+import { startEditors } from "./editor";
+import { startLive } from "./live";
+import { startPalette } from "./palette";
+import { startTheme } from "./theme";
+import { startTimes } from "./time";
+import { startTitle } from "./title";
+import { startToasts } from "./toast";
+
+startTheme();
+startTimes();
+startTitle();
+startToasts();
+startDialogs();
+startEditors();
+startPalette();
+startLive();

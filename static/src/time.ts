@@ -1,0 +1,57 @@
+import { found } from "./watch";
+
+// The server writes times in UTC. Here they are shown in the zone of the
+// person who looks, with the UTC text as the title.
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+
+// serverNow is the server's clock, so that both ends of a duration come from
+// the same one.
+const made = document.querySelector<HTMLMetaElement>('meta[name="now"]');
+const skew = made ? Date.parse(made.content) - Date.now() : 0;
+export const serverNow = (): number => Date.now() + skew;
+
+export function startTimes(): void {
+  found<HTMLTimeElement>("time[data-show]", localise);
+  found<HTMLElement>("[data-since]", tick);
+  setInterval(() => document.querySelectorAll<HTMLElement>("[data-since]").forEach(tick), 1000);
+  setInterval(() => document.querySelectorAll<HTMLTimeElement>('time[data-show="ago"]').forEach(localise), 30_000);
+}
+
+function localise(time: HTMLTimeElement): void {
+  const at = new Date(time.dateTime);
+  if (Number.isNaN(at.getTime())) return;
+  if (!time.title) time.title = `${time.dateTime.replace("T", " ").replace("Z", "")} UTC`;
+  const sameYear = at.getFullYear() === new Date(serverNow()).getFullYear();
+  const date = (sameYear ? day : dayOfYear).format(at);
+  switch (time.dataset["show"]) {
+    case "clock":
+      time.textContent = clock.format(at) + (time.dataset["ms"] ?? "");
+      break;
+    case "day":
+      time.textContent = date;
+      break;
+    case "ago":
+      time.textContent = ago(serverNow() - at.getTime());
+      break;
+    default:
+      time.textContent = `${date} ${clock.format(at)}`;
+  }
+}
+
+function ago(ms: number): string {
+  const future = ms < -1000;
+  const s = Math.abs(ms) / 1000;
+  const text =
+    s < 45 ? "moments" : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
+  return future ? `in ${text}` : text === "moments" ? "just now" : `${text} ago`;
+}
+
+function tick(element: HTMLElement): void {
+  const s = Math.max(0, Math.floor((serverNow() - Date.parse(element.dataset["since"] ?? "")) / 1000));
+  if (Number.isNaN(s)) return;
+  const two = (n: number) => String(n).padStart(2, "0");
+  element.textContent =
+    s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+}
