@@ -1,0 +1,153 @@
+// Package event carries what happens to those who watch, inside one process.
+// Nobody who publishes ever waits for somebody who reads.
+package event
+
+import (
+	"context"
+	"sync"
+)
+
+// queueLen is how many messages a reader may lag behind before it has to look
+// at the whole again. A busy run makes some hundred messages a second.
+const queueLen = 512
+
+// Message is one thing that happened to a topic, such as "run:ID".
+type Message struct {
+	Topic string
+	// Seq is dense within the topic; 0 marks a message of a topic that has no
+	// order, such as "changed:runs".
+	Seq  int64
+	Body any // must not change after it was published
+}
+
+// Hub knows who watches what. The zero value is not ready; use New.
+type Hub struct {
+	mu     sync.Mutex
+	topics map[string]map[*Reader]struct{}
+}
+
+// New returns a hub that nobody watches.
+func New() *Hub { return &Hub{topics: map[string]map[*Reader]struct{}{}} }
+
+// Publish hands a message to everyone who watches topic. It never blocks: a
+// reader whose queue is full loses what it has and is told of the gap.
+func (h *Hub) Publish(topic string, seq int64, body any) {
+	h.mu.Lock()
+	readers := make([]*Reader, 0, len(h.topics[topic]))
+	for r := range h.topics[topic] {
+		readers = append(readers, r)
+	}
+	h.mu.Unlock()
+
+	for _, r := range readers {
+		r.push(Message{Topic: topic, Seq: seq, Body: body})
+	}
+}
+
+// Reader returns one who watches nothing yet. Close it when it is done.
+func (h *Hub) Reader() *Reader {
+	return &Reader{hub: h, wake: make(chan struct{}, 1), topics: map[string]struct{}{}}
+}
+
+// Reader collects the messages of the topics it watches.
+type Reader struct {
+	hub  *Hub
+	wake chan struct{}
+
+	mu     sync.Mutex
+	topics map[string]struct{}
+	queue  []Message
+	gap    bool
+}
+
+// Batch is what came since the last one.
+type Batch struct {
+	Messages []Message
+	// Gaps are topics of which messages were lost: the reader has to look at
+	// the whole again.
+	Gaps []string
+}
+
+// Watch adds topic. What is published after it returns will be seen.
+func (r *Reader) Watch(topic string) {
+	r.mu.Lock()
+	r.topics[topic] = struct{}{}
+	r.mu.Unlock()
+
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	if r.hub.topics[topic] == nil {
+		r.hub.topics[topic] = map[*Reader]struct{}{}
+	}
+	r.hub.topics[topic][r] = struct{}{}
+}
+
+// Watching counts the topics of r.
+func (r *Reader) Watching() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.topics)
+}
+
+// Close forgets every topic.
+func (r *Reader) Close() {
+	r.mu.Lock()
+	topics := r.topics
+	r.topics, r.queue, r.gap = map[string]struct{}{}, nil, false
+	r.mu.Unlock()
+
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	for topic := range topics {
+		delete(r.hub.topics[topic], r)
+		if len(r.hub.topics[topic]) == 0 {
+			delete(r.hub.topics, topic)
+		}
+	}
+}
+
+// Next waits until there is something to read, or until ctx ends.
+func (r *Reader) Next(ctx context.Context) (Batch, error) {
+	for {
+		if batch := r.take(); len(batch.Messages)+len(batch.Gaps) > 0 {
+			return batch, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Batch{}, context.Cause(ctx)
+		case <-r.wake:
+		}
+	}
+}
+
+func (r *Reader) take() Batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	batch := Batch{Messages: r.queue}
+	if r.gap {
+		for topic := range r.topics {
+			batch.Gaps = append(batch.Gaps, topic)
+		}
+	}
+	r.queue, r.gap = nil, false
+	return batch
+}
+
+// push queues m. After an overflow nothing is queued until the reader has
+// learned of the gap, for it has to look at the whole anyway.
+func (r *Reader) push(m Message) {
+	r.mu.Lock()
+	switch {
+	case r.gap:
+	case len(r.queue) == queueLen:
+		r.queue, r.gap = nil, true
+	default:
+		r.queue = append(r.queue, m)
+	}
+	r.mu.Unlock()
+
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
