@@ -181,3 +181,12 @@ type Event struct {
 	At      time.Time `json:"at"`
 	Text    string    `json:"text,omitempty"`
 }
+
+// Draft is an object as it is being edited: the open draft where there is one,
+// else what is published.
+type Draft[B any] struct {
+	Head // of the published version
+	Body B
+	Open bool  // whether Body differs from what is published
+	Seq  int64 // of the newest operation on the draft
+}

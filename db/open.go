@@ -1,0 +1,164 @@
+// Package db is the memory of Dogear: rows and queries over SQLite or
+// PostgreSQL. It speaks the engine's words and hides its rows.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+	"github.com/mattn/go-sqlite3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/migrate"
+
+	"dogear/db/migrations"
+)
+
+// Store reads and writes everything that Dogear remembers. It is safe for use
+// by many goroutines.
+type Store struct {
+	// write has one connection on SQLite, so that no writer ever meets another
+	// one inside the database; read is a pool that cannot write.
+	write *bun.DB
+	read  *bun.DB
+	keys  Keys
+}
+
+// Keys seal and open secrets (package secret); Open needs one.
+type Keys interface {
+	Seal(plain []byte, about string) ([]byte, error)
+	Open(sealed []byte, about string) ([]byte, error)
+}
+
+// Open opens the store at address, which is a path of an SQLite file or a
+// postgres:// URL, and brings its schema up to date.
+func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
+	open := openSQLite
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		open = openPostgres
+	}
+	store, err := open(address)
+	if err != nil {
+		return nil, err
+	}
+	store.keys = keys
+	if err := store.migrate(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// openSQLite sets what SQLite needs to lose nothing and never to be "locked":
+// WAL, full synchronisation, one writer that takes its lock at BEGIN.
+func openSQLite(path string) (*Store, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the database: %w", err)
+	}
+	address := func(extra string) string {
+		options := "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_foreign_keys=on" + extra
+		return (&url.URL{Scheme: "file", Opaque: url.PathEscape(absolute)}).String() + options
+	}
+	write, err := sql.Open("sqlite3", address("&_txlock=immediate"))
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite3", address("&_query_only=on"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database for reading: %w", err), write.Close())
+	}
+	read.SetMaxOpenConns(8)
+	read.SetMaxIdleConns(8)
+	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New())}, nil
+}
+
+func openPostgres(address string) (*Store, error) {
+	pool, err := sql.Open("pgx", address)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	pool.SetMaxOpenConns(16)
+	pool.SetMaxIdleConns(16)
+	both := bun.NewDB(pool, pgdialect.New())
+	return &Store{write: both, read: both}, nil
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	steps, err := migrations.SQLite()
+	if s.postgres() {
+		steps, err = migrations.Postgres()
+	}
+	if err != nil {
+		return err
+	}
+	migrator := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
+	if err := migrator.Init(ctx); err != nil {
+		return fmt.Errorf("prepare the database: %w", err)
+	}
+	if _, err := migrator.Migrate(ctx); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+	return nil
+}
+
+// Close closes the store.
+func (s *Store) Close() error {
+	if s.read == s.write {
+		return s.write.Close()
+	}
+	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
+
+func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG }
+
+// tx runs fn in one transaction for writing.
+func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return s.write.RunInTx(ctx, nil, fn)
+}
+
+// lock makes a read inside a transaction keep the row: SQLite's writer is
+// alone anyway.
+func (s *Store) lock(q *bun.SelectQuery) *bun.SelectQuery {
+	if s.postgres() {
+		return q.For("UPDATE")
+	}
+	return q
+}
+
+// isUnique reports whether err is a broken unique constraint in either
+// dialect.
+func isUnique(err error) bool {
+	if lite, ok := errors.AsType[sqlite3.Error](err); ok {
+		return lite.ExtendedCode == sqlite3.ErrConstraintUnique || lite.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
+	}
+	return err != nil && strings.Contains(err.Error(), "SQLSTATE=23505") || err != nil && strings.Contains(err.Error(), "SQLSTATE 23505")
+}
+
+// micros is the stored form of a time; 0 is never.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant reads what micros wrote.
+func instant(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
