@@ -24,6 +24,7 @@ const (
 	gapParts = 60  // between parts that nothing connects
 	rowPitch = 110 // of loose cards
 	sweeps   = 24
+	work     = 60_000 // nodes, dummies too, that all sweeps together look at
 	// longest is the length in columns up to which an edge bends around cards.
 	longest = 40
 )

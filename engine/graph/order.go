@@ -12,7 +12,7 @@ func (p *part) order() {
 	p.seed()
 	best, fewest := p.copyColumns(), p.crossings()
 	stale := 0
-	for sweep := 0; sweep < sweeps && fewest > 0 && stale < 8; sweep++ {
+	for sweep := 0; sweep < p.patience() && fewest > 0 && stale < 8; sweep++ {
 		wish := median
 		if sweep%4 >= 2 {
 			wish = mean
@@ -25,6 +25,10 @@ func (p *part) order() {
 	}
 	p.columns = best
 }
+
+// patience is how many sweeps are worth their time: fewer for graphs that only
+// a machine could have drawn.
+func (p *part) patience() int { return min(max(work/len(p.nodes), 4), sweeps) }
 
 // seed orders the columns by a walk from the starts, so that what hangs
 // together begins near each other.
@@ -62,13 +66,13 @@ func (p *part) copyColumns() [][]int {
 // nodes' predecessors or to the left by their successors.
 func (p *part) sweep(right bool, wish func(places []float64) float64) {
 	place := p.places()
+	want := make([]float64, len(p.nodes))
 	for k := range p.columns {
 		r := k
 		if !right {
 			r = len(p.columns) - 1 - k
 		}
 		column := p.columns[r]
-		want := make(map[int]float64, len(column))
 		for _, i := range column {
 			near := p.nodes[i].prev
 			if !right {
@@ -79,7 +83,9 @@ func (p *part) sweep(right bool, wish func(places []float64) float64) {
 				want[i] = wish(placesOf(near, place))
 			}
 		}
-		slices.SortStableFunc(column, func(a, b int) int { return cmp.Compare(want[a], want[b]) })
+		slices.SortFunc(column, func(a, b int) int {
+			return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(place[a], place[b]))
+		})
 		spread(column, place)
 	}
 }
