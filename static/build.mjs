@@ -15,6 +15,7 @@ const packages = createRequire(import.meta.url);
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, "fonts"), { recursive: true });
 sprite();
+copyFileSync(join(src, "favicon.svg"), join(dist, "favicon.svg"));
 fonts();
 
 const options = {

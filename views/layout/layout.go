@@ -1,0 +1,98 @@
+// Package layout is the frame of every page: navigation, top bar, search,
+// messages.
+package layout
+
+import (
+	"time"
+
+	"dogear/engine"
+	"github.com/a-h/templ"
+)
+
+// Page is what the frame needs to know of the page in it.
+type Page struct {
+	Title   string // of the tab; the last crumb where it is empty
+	Section string // the entry of the navigation that is current, such as "Runs"
+	Crumbs  []Crumb
+	// Actions are the buttons of the top bar; nil for none.
+	Actions templ.Component
+	// Live are the topics that the page follows, "run:ID@SEQ" or "changed:runs".
+	Live []string
+	// Scripts are further modules and Styles further sheets of the build, such
+	// as "canvas.js".
+	Scripts, Styles []string
+	// Wide gives the whole main area to the page, without margins.
+	Wide bool
+
+	Frame Frame
+}
+
+// Frame is what does not depend on the page.
+type Frame struct {
+	CSRF   string
+	Theme  string // "light", "dark" or "" for the system's
+	User   string
+	Now    time.Time
+	Totals engine.Totals
+	URL    func(name string) string // address of a file of the build
+}
+
+// Crumb is one step of the way to a page. The last one is the page's heading.
+type Crumb struct {
+	Label string
+	Href  string
+}
+
+// Name is the title of the tab.
+func (p Page) Name() string {
+	if p.Title != "" || len(p.Crumbs) == 0 {
+		return p.Title
+	}
+	return p.Crumbs[len(p.Crumbs)-1].Label
+}
+
+// entry is one line of the navigation.
+type entry struct {
+	icon, label, href string
+	count             int64
+}
+
+type group struct {
+	title   string
+	entries []entry
+}
+
+// nav lists the screens. An entry is here only where its screen works.
+func nav(t engine.Totals) []group {
+	return []group{
+		{"Author", []entry{
+			{"workflow", "Workflows", "/workflows", t.Workflows},
+			{"file-code-2", "Jobs", "/jobs", t.Jobs},
+			{"radar", "Crawlers", "/crawlers", t.Crawlers},
+		}},
+		{"Operate", []entry{
+			{"activity", "Runs", "/runs", t.OpenRuns},
+			{"bookmark", "Bookmarks", "/bookmarks", t.Bookmarks},
+		}},
+		{"Data", []entry{
+			{"database", "Catalog", "/catalog", t.Tables},
+			{"terminal", "Query", "/query", 0},
+			{"plug", "Connections", "/connections", t.Connections},
+		}},
+	}
+}
+
+func themeOf(f Frame) templ.Attributes {
+	if f.Theme == "light" || f.Theme == "dark" {
+		return templ.Attributes{"data-theme": f.Theme}
+	}
+	return nil
+}
+
+// headers is the value of hx-headers: every request of htmx carries the token.
+func headers(token string) string { return `{"X-CSRF-Token":"` + token + `"}` }
+
+// Hit is one thing that a search found.
+type Hit struct {
+	Icon, Label, Kind, Href string
+}
