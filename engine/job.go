@@ -122,6 +122,8 @@ type Dialect struct {
 	Encoding  string `json:"encoding,omitempty"` // "", utf-8, latin-1, utf-16
 	NullText  string `json:"null_text,omitempty"`
 	Decimal   string `json:"decimal,omitempty"` // "" is "."
+	// DateFormat is that of its dates, such as %d.%m.%Y; "" is 2026-11-28.
+	DateFormat string `json:"date_format,omitempty"`
 }
 
 // Column is a name and a type in DuckDB's words.
