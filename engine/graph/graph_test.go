@@ -100,8 +100,8 @@ func TestE04CycleNamesTheLoop(t *testing.T) {
 		want  []string
 	}{
 		"none":              {lines: []string{"@daily -> a", "a -> b"}},
-		"itself":            {lines: []string{"a -> a"}, want: []string{"a>a", "job-a"}},
-		"through triggers":  {lines: []string{"a -> b", "b -> a"}, want: []string{"a>b", "job-b", "b>a", "job-a"}},
+		"itself":            {lines: []string{"a -> a"}, want: []string{"job-a", "a>a"}},
+		"through triggers":  {lines: []string{"a -> b", "b -> a"}, want: []string{"job-b", "b>a", "job-a", "a>b"}},
 		"behind a start":    {lines: []string{"@daily -> a", "a -> b", "b -> c", "c -> b", "c -> d"}, want: []string{"job-b", "b>c", "job-c", "c>b"}},
 		"a diamond is none": {lines: []string{"@daily -> a", "a -> b", "a -> c", "b & c -> d"}},
 	}

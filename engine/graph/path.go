@@ -11,7 +11,7 @@ import (
 func Cycle(body *engine.WorkflowBody) []string { return New(body).Cycle() }
 
 // Cycle returns the cards of a loop in order, each once, or nil where there is
-// none.
+// none. It begins with a job or crawler.
 func (g *Graph) Cycle() []string {
 	const (
 		unseen = iota
@@ -27,7 +27,7 @@ func (g *Graph) Cycle() []string {
 		for _, j := range g.next[i] {
 			switch marks[j] {
 			case open:
-				return g.named(way[slices.Index(way, j):])
+				return g.turned(g.named(way[slices.Index(way, j):]))
 			case unseen:
 				if loop := visit(j); loop != nil {
 					return loop
@@ -46,6 +46,12 @@ func (g *Graph) Cycle() []string {
 		}
 	}
 	return nil
+}
+
+// turned turns a loop so that it begins with a job or crawler.
+func (g *Graph) turned(loop []string) []string {
+	first := slices.IndexFunc(loop, func(card string) bool { return g.Trigger(engine.ID(card)) == nil })
+	return slices.Concat(loop[first:], loop[:first])
 }
 
 // Reaches reports whether a way leads from one card to another. A card reaches

@@ -1,0 +1,120 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+
+	"dogear/engine"
+	"dogear/engine/graph"
+)
+
+// Problem is something that stands between a draft and a workflow that runs.
+type Problem struct {
+	Card    string `json:"card,omitempty"` // "" for the workflow as a whole
+	Message string `json:"message"`
+	// Soft problems are worth knowing and do not hinder a publish.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// Facts is what Problems must know beyond the draft. A nil function knows
+// nothing and finds nothing wrong.
+type Facts struct {
+	Names Names
+	// Schedule says what is wrong with a schedule in a zone.
+	Schedule func(schedule, zone string) error
+	// Uses lists the properties of the workflow that a job reads.
+	Uses func(ref engine.Ref) []string
+}
+
+// The numbers of cards and start triggers that AWS Glue is made for.
+const (
+	glueCards  = 100
+	glueStarts = 1
+)
+
+// Problems lists what is wrong with body, the hard ones first.
+func Problems(body *engine.WorkflowBody, facts Facts) []Problem {
+	g := graph.New(body)
+	var found []Problem
+	hard := func(card, format string, args ...any) {
+		found = append(found, Problem{Card: card, Message: fmt.Sprintf(format, args...)})
+	}
+	if loop := g.Cycle(); loop != nil {
+		e := &edit{body: body, names: facts.Names}
+		hard(loop[0], "The workflow loops: %s.", e.spell(append(loop, loop[0])))
+	}
+	for i := range body.Triggers {
+		triggerProblems(&body.Triggers[i], facts, hard)
+	}
+	for _, ref := range g.Refs() {
+		nodeProblems(body, ref, facts, hard)
+	}
+	return append(found, soft(body, g, facts.Names)...)
+}
+
+func triggerProblems(t *engine.Trigger, facts Facts, hard func(card, format string, args ...any)) {
+	card := string(t.ID)
+	if len(t.Actions) == 0 {
+		hard(card, "%s starts nothing yet. Connect it to a job or crawler.", t.Name)
+	}
+	switch t.Type {
+	case engine.Conditional:
+		if len(t.Predicate.Conditions) == 0 {
+			hard(card, "%s waits for nothing yet. Connect a job or crawler to it.", t.Name)
+		}
+	case engine.Scheduled:
+		if facts.Schedule == nil {
+			return
+		}
+		if err := facts.Schedule(t.Schedule, t.Zone); err != nil {
+			hard(card, "The schedule of %s is not valid: %s", t.Name, engine.MessageOf(err))
+		}
+	case engine.OnDemand:
+	}
+}
+
+func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard func(card, format string, args ...any)) {
+	name, exists := facts.Names[ref]
+	if !exists {
+		hard(ref.String(), "The %s of this card was deleted. Remove the card or replace it.", ref.Kind)
+		return
+	}
+	if facts.Uses == nil {
+		return
+	}
+	for _, property := range facts.Uses(ref) {
+		if _, declared := body.Properties[property]; !declared {
+			hard(ref.String(), "%s uses the property %s, which this workflow does not declare.", name, property)
+		}
+	}
+}
+
+func soft(body *engine.WorkflowBody, g *graph.Graph, names Names) []Problem {
+	var found []Problem
+	starts := 0
+	for i := range body.Triggers {
+		if body.Triggers[i].Type != engine.Conditional {
+			starts++
+		}
+	}
+	switch {
+	case starts == 0 && len(g.Cards()) > 0:
+		found = append(found, Problem{Soft: true, Message: "Nothing starts this workflow. Add a trigger: on demand or by schedule."})
+	case starts > glueStarts:
+		found = append(found, Problem{Soft: true, Message: "AWS Glue allows one start trigger in a workflow."})
+	}
+	if len(g.Cards()) > glueCards {
+		found = append(found, Problem{Soft: true, Message: fmt.Sprintf("AWS advises at most %d cards in a workflow.", glueCards)})
+	}
+	for _, ref := range g.Refs() {
+		if len(g.Starters(ref)) == 0 {
+			found = append(found, Problem{Card: ref.String(), Soft: true, Message: "Nothing starts " + names.Of(ref) + "."})
+		}
+	}
+	return found
+}
+
+// Hard reports whether problems hold one that hinders a publish.
+func Hard(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Soft })
+}
