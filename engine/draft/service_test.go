@@ -92,7 +92,7 @@ func service() (*draft.Service, *ledger, *told) {
 func patch(base int64, ops ...draft.Op) draft.Patch {
 	for i := range ops {
 		if ops[i].ID == "" {
-			ops[i].ID = fmt.Sprintf("%s %s %s %d", ops[i].Kind, ops[i].Card, ops[i].To, base)
+			ops[i].ID = fmt.Sprint(base, " ", i)
 		}
 	}
 	return draft.Patch{Base: base, Client: "tab", Ops: ops}
