@@ -105,7 +105,7 @@ func TestE01SaveAnswersWithWhatWasMissed(t *testing.T) {
 
 	_, err := s.Save(t.Context(), "w", "ann", patch(0, add(1), add(2)))
 	must(t, err)
-	saved, err := s.Save(t.Context(), "w", "ben", patch(0, add(3)))
+	saved, err := s.Save(t.Context(), "w", "ben", patch(0, draft.Op{ID: "of ben", Kind: draft.AddNode, Card: card(3)}))
 	must(t, err)
 
 	if saved.Seq != 3 || len(saved.Entries) != 3 || saved.Entries[0].By != "ann" || saved.Entries[2].By != "ben" {
