@@ -79,11 +79,14 @@ type Tally struct {
 type SourcePlan struct {
 	// Spec is the source as it was resolved: a catalog table has become the
 	// path, format and columns it stood for.
-	Spec          Source           `json:"spec"`
-	Source        string           `json:"source"` // its name in SQL
-	Ctx           string           `json:"ctx"`
-	Read          ReadMode         `json:"read"`
-	Root          string           `json:"root"`
+	Spec   Source   `json:"spec"`
+	Source string   `json:"source"` // its name in SQL
+	Ctx    string   `json:"ctx"`
+	Read   ReadMode `json:"read"`
+	Root   string   `json:"root"`
+	// Moves says whether success moves this source's bookmark: it is read by
+	// one, and neither the bookmark nor the job is paused.
+	Moves         bool             `json:"moves"`
 	LedgerVersion int              `json:"ledger_version"`
 	LedgerRoot    string           `json:"ledger_root"`
 	Fingerprint   string           `json:"fingerprint"`
@@ -102,7 +105,6 @@ type Plan struct {
 	ID      ID           `json:"id"`
 	Job     ID           `json:"job"`
 	Sources []SourcePlan `json:"sources"`
-	Moves   bool         `json:"moves"` // whether success moves the bookmark
 	At      time.Time    `json:"at"`
 }
 

@@ -190,3 +190,14 @@ type Draft[B any] struct {
 	Open bool  // whether Body differs from what is published
 	Seq  int64 // of the newest operation on the draft
 }
+
+// Schedule is a scheduled trigger of a published workflow and when it is due
+// next; a zero Next never comes.
+type Schedule struct {
+	Trigger  ID
+	Workflow ID
+	Spec     string
+	Zone     string
+	Next     time.Time
+	Last     time.Time
+}

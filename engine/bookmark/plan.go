@@ -67,23 +67,20 @@ func (p *Planner) Plan(ctx context.Context, q Request) (engine.Plan, error) {
 		At:  q.Now,
 	}
 	for _, src := range q.Job.SQL.Sources {
-		part, paused, err := p.source(ctx, q, src)
+		part, err := p.source(ctx, q, src)
 		if err != nil {
 			return engine.Plan{}, err
-		}
-		if part.Read != engine.ReadAll && !paused && q.Job.Bookmark == engine.BookmarkOn {
-			plan.Moves = true
 		}
 		plan.Sources = append(plan.Sources, part)
 	}
 	return plan, nil
 }
 
-// source plans one source and says whether its bookmark is paused.
-func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (engine.SourcePlan, bool, error) {
+// source plans one source.
+func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (engine.SourcePlan, error) {
 	spec, err := p.resolve(ctx, src)
 	if err != nil {
-		return engine.SourcePlan{}, false, err
+		return engine.SourcePlan{}, err
 	}
 	part := engine.SourcePlan{
 		Spec: spec, Source: src.Name, Ctx: ContextOf(src), Read: src.Read, Root: p.Lister.Root(spec),
@@ -94,16 +91,16 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	}
 	if part.Read == engine.ReadAll || q.Job.Bookmark == engine.BookmarkOff {
 		part.Read = engine.ReadAll
-		return part, false, p.all(ctx, spec, &part)
+		return part, p.all(ctx, spec, &part)
 	}
 
 	mark, err := p.Ledger.BookmarkOf(ctx, q.Job.ID, part.Ctx)
 	if err != nil {
-		return part, false, err
+		return part, err
 	}
 	if mark != nil {
 		if mark.Fingerprint != part.Fingerprint && !q.Adopt {
-			return part, false, engine.Errorf(engine.Conflict,
+			return part, engine.Errorf(engine.Conflict,
 				"Source %s is not the one its bookmark was made for: its path, glob, table or format has changed. Open the bookmark of %s and say whether it is the same thing, or reset it.",
 				src.Name, q.Job.Name)
 		}
@@ -114,14 +111,15 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	}
 	m := &merge{planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks)}
 	if err := m.run(ctx); err != nil {
-		return part, false, err
+		return part, err
 	}
 	if overwrites(q.Job.SQL.Sinks) && spec.Options.Partition != "" {
 		if err := m.reopen(ctx); err != nil {
-			return part, false, err
+			return part, err
 		}
 	}
-	return part, mark != nil && mark.Paused || q.Job.Bookmark == engine.BookmarkPaused, nil
+	part.Moves = q.Job.Bookmark == engine.BookmarkOn && (mark == nil || !mark.Paused)
+	return part, nil
 }
 
 // resolve turns a catalog table into the path it stands for.

@@ -218,14 +218,6 @@ CREATE TABLE ledger_page (
   body BYTEA NOT NULL
 );
 
--- A target is written by one batch at a time.
-CREATE TABLE target_lease (
-  target TEXT PRIMARY KEY,
-  run_id TEXT COLLATE "C" NOT NULL,
-  holder TEXT NOT NULL,
-  at     BIGINT NOT NULL
-);
-
 CREATE TABLE catalog_table (
   id         TEXT COLLATE "C" PRIMARY KEY,
   database   TEXT NOT NULL,

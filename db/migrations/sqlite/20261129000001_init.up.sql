@@ -218,14 +218,6 @@ CREATE TABLE ledger_page (
   body BLOB NOT NULL
 ) WITHOUT ROWID;
 
--- A target is written by one batch at a time.
-CREATE TABLE target_lease (
-  target TEXT PRIMARY KEY,
-  run_id TEXT NOT NULL,
-  holder TEXT NOT NULL,
-  at     BIGINT NOT NULL
-);
-
 CREATE TABLE catalog_table (
   id         TEXT PRIMARY KEY,
   database   TEXT NOT NULL,

@@ -1,0 +1,248 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"dogear/engine"
+)
+
+// runRow is a run without the workflow's body, which lies in run_body.
+type runRow struct {
+	ID, Kind, ObjectID, Name       string
+	Version                        int
+	Properties, By, TriggerID      string
+	Due, Started, Ended, StopAsked int64
+	StopBy, Outcome, Error         string
+	Seq                            int64
+	OpenNodes                      int
+}
+
+const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes FROM run`
+
+func scanRun(row interface{ Scan(...any) error }) (runRow, error) {
+	var r runRow
+	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes)
+	return r, err
+}
+
+func (r *runRow) run() (engine.Run, error) {
+	properties, err := decode[map[string]string](r.Properties)
+	return engine.Run{
+		ID: engine.ID(r.ID), Kind: engine.RunKind(r.Kind), Object: engine.ID(r.ObjectID), Name: r.Name, Version: r.Version,
+		Properties: properties, By: r.By, Trigger: engine.ID(r.TriggerID), Due: instant(r.Due), Started: instant(r.Started),
+		Ended: instant(r.Ended), StopAsked: instant(r.StopAsked), StopBy: r.StopBy, Outcome: engine.Outcome(r.Outcome),
+		Error: r.Error, Seq: r.Seq,
+	}, err
+}
+
+// putRun makes the row of a run or writes what may change in it.
+func (s *Store) putRun(ctx context.Context, tx bun.Tx, fresh bool, run *engine.Run, open int) error {
+	if !fresh {
+		return s.exec(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ? WHERE id = ?`,
+			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, string(run.ID))
+	}
+	err := s.exec(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
+  stop_asked, stop_by, outcome, error, seq, open_nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
+		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open)
+	if err != nil {
+		return err
+	}
+	return s.exec(ctx, tx, "keep the body of a run", `INSERT INTO run_body (run_id, body) VALUES (?, ?)`, string(run.ID), encode(run.Body))
+}
+
+const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
+  error, ready_at, not_before, deadline, started, ended FROM node_run`
+
+func nodeArgs(n *engine.NodeRun) []any {
+	return []any{
+		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, n.Fence, n.Version,
+		encode(n.Arguments), encode(n.Process), string(n.Batch), encode(n.Counts), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
+		micros(n.Deadline), micros(n.Started), micros(n.Ended),
+	}
+}
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func queryNodes(ctx context.Context, on querier, query string, args ...any) ([]engine.NodeRun, error) {
+	rows, err := on.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read node runs: %w", err)
+	}
+	defer rows.Close()
+	var nodes []engine.NodeRun
+	for rows.Next() {
+		n, err := scanNode(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read a node run: %w", err)
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, rows.Err()
+}
+
+func scanNode(rows *sql.Rows) (n engine.NodeRun, err error) {
+	var run, ref, trigger, state, arguments, process, batch, counts string
+	var ready, notBefore, deadline, started, ended int64
+	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
+		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended)
+	if err != nil {
+		return n, err
+	}
+	n.Run, n.By, n.State, n.Batch = engine.ID(run), engine.ID(trigger), engine.State(state), engine.ID(batch)
+	n.ReadyAt, n.NotBefore, n.Deadline, n.Started, n.Ended = instant(ready), instant(notBefore), instant(deadline), instant(started), instant(ended)
+	var errs [4]error
+	n.Ref, errs[0] = engine.ParseRef(ref)
+	n.Arguments, errs[1] = decode[map[string]string](arguments)
+	n.Process, errs[2] = decode[engine.Process](process)
+	n.Counts, errs[3] = decode[engine.Counts](counts)
+	return n, errors.Join(errs[:]...)
+}
+
+// Run returns a run with the workflow's body that it pinned.
+func (s *Store) Run(ctx context.Context, id engine.ID) (engine.Run, error) {
+	row, err := scanRun(s.read.DB.QueryRowContext(ctx, s.bind(selectRun+` WHERE id = ?`), string(id)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return engine.Run{}, engine.Errorf(engine.NotFound, "There is no run with the id %s.", id)
+	}
+	if err != nil {
+		return engine.Run{}, fmt.Errorf("read run %s: %w", id, err)
+	}
+	run, err := row.run()
+	if err != nil {
+		return run, err
+	}
+	var body string
+	if err := s.read.DB.QueryRowContext(ctx, s.bind(`SELECT body FROM run_body WHERE run_id = ?`), string(id)).Scan(&body); err != nil {
+		return run, fmt.Errorf("read the body of run %s: %w", id, err)
+	}
+	run.Body, err = decode[engine.WorkflowBody](body)
+	return run, err
+}
+
+// likeEscaper makes what a person typed stand for itself in a LIKE pattern.
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// defaultRuns is how many runs a list without a limit gives.
+const defaultRuns = 50
+
+// Runs lists runs, newest first, without the bodies they pinned.
+func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error) {
+	query, args := selectRun+` WHERE 1 = 1`, []any{}
+	where := func(condition string, arg ...any) {
+		query += " AND " + condition
+		args = append(args, arg...)
+	}
+	if f.Object != "" {
+		where("object_id = ?", string(f.Object))
+	}
+	if f.Outcome != "" {
+		where("outcome = ?", string(f.Outcome))
+	}
+	if f.Open {
+		where("ended = 0")
+	}
+	if f.Name != "" {
+		where(`lower(name) LIKE ? ESCAPE '!'`, "%"+likeEscaper.Replace(strings.ToLower(f.Name))+"%")
+	}
+	if f.Before != "" {
+		where("id < ?", string(f.Before))
+	}
+	limit := f.Limit
+	if limit <= 0 {
+		limit = defaultRuns
+	}
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(query+` ORDER BY id DESC LIMIT ?`), append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	defer rows.Close()
+	var runs []engine.Run
+	for rows.Next() {
+		row, err := scanRun(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		run, err := row.run()
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, rows.Err()
+}
+
+// NodeRuns lists the node runs of a run in the order they began.
+func (s *Store) NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error) {
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE run_id = ? ORDER BY ready_at, ref, start, attempt`), string(run))
+}
+
+// OpenNodes lists every node run of every run that has not ended.
+func (s *Store) OpenNodes(ctx context.Context) ([]engine.NodeRun, error) {
+	return queryNodes(ctx, s.read.DB, selectNode+` WHERE state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') ORDER BY run_id, ready_at`)
+}
+
+// NodeHistory lists the newest node runs of a job or crawler, newest first.
+func (s *Store) NodeHistory(ctx context.Context, ref engine.Ref, limit int) ([]engine.NodeRun, error) {
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE ref = ? AND state <> 'skipped' ORDER BY run_id DESC, start DESC, attempt DESC LIMIT ?`), ref.String(), limit)
+}
+
+// TriggerRuns lists how far the triggers of a run have come.
+func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT trigger_id, met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ?`), string(run))
+	if err != nil {
+		return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
+	}
+	defer rows.Close()
+	var all []engine.TriggerRun
+	for rows.Next() {
+		var id, met, dead string
+		var fired, died int64
+		if err := rows.Scan(&id, &met, &dead, &fired, &died); err != nil {
+			return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
+		}
+		all = append(all, engine.TriggerRun{
+			Run: run, Trigger: engine.ID(id), Met: unbits(met), Dead: unbits(dead), FiredAt: instant(fired), DeadAt: instant(died),
+		})
+	}
+	return all, rows.Err()
+}
+
+// Events lists the events of a run after since, oldest first.
+func (s *Store) Events(ctx context.Context, run engine.ID, since int64) ([]engine.Event, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT seq, kind, card, state, start, attempt, at, text FROM event WHERE run_id = ? AND seq > ? ORDER BY seq`), string(run), since)
+	if err != nil {
+		return nil, fmt.Errorf("list the events of run %s: %w", run, err)
+	}
+	defer rows.Close()
+	var all []engine.Event
+	for rows.Next() {
+		e := engine.Event{Run: run}
+		var at int64
+		if err := rows.Scan(&e.Seq, &e.Kind, &e.Card, &e.State, &e.Start, &e.Attempt, &at, &e.Text); err != nil {
+			return nil, fmt.Errorf("list the events of run %s: %w", run, err)
+		}
+		e.At = instant(at)
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
+
+// OpenRunsOf counts the runs of an object that have not ended.
+func (s *Store) OpenRunsOf(ctx context.Context, object engine.ID) (int, error) {
+	var n int
+	err := s.read.DB.QueryRowContext(ctx, s.bind(`SELECT count(*) FROM run WHERE object_id = ? AND ended = 0`), string(object)).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count open runs: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// Schedule is one scheduled trigger of a published workflow and when it is due
+// next.
+type scheduleRow struct {
+	bun.BaseModel `bun:"table:schedule"`
+
+	TriggerID  string `bun:",pk"`
+	WorkflowID string
+	Spec       string
+	Zone       string
+	NextAt     int64
+	LastAt     int64
+	Version    int64
+}
+
+func (r *scheduleRow) schedule() (engine.Schedule, error) {
+	return engine.Schedule{
+		Trigger: engine.ID(r.TriggerID), Workflow: engine.ID(r.WorkflowID), Spec: r.Spec, Zone: r.Zone,
+		Next: instant(r.NextAt), Last: instant(r.LastAt),
+	}, nil
+}
+
+// Schedules lists every schedule, the one due next first; those that never
+// come again are last.
+func (s *Store) Schedules(ctx context.Context) ([]engine.Schedule, error) {
+	var rows []scheduleRow
+	err := s.read.NewSelect().Model(&rows).OrderExpr("next_at = 0, next_at, trigger_id").Scan(ctx)
+	return collect(rows, err, (*scheduleRow).schedule)
+}
+
+// putSchedules makes the schedules of a workflow those of its published
+// triggers. One whose expression did not change keeps what it is due next.
+func putSchedules(ctx context.Context, tx bun.Tx, workflow engine.ID, next []engine.Schedule) error {
+	var rows []scheduleRow
+	if err := tx.NewSelect().Model(&rows).Where("workflow_id = ?", string(workflow)).Scan(ctx); err != nil {
+		return fmt.Errorf("read the schedules of a workflow: %w", err)
+	}
+	old := map[string]scheduleRow{}
+	for _, r := range rows {
+		old[r.TriggerID] = r
+	}
+	if _, err := tx.NewDelete().Model((*scheduleRow)(nil)).Where("workflow_id = ?", string(workflow)).Exec(ctx); err != nil {
+		return fmt.Errorf("replace the schedules of a workflow: %w", err)
+	}
+	for _, n := range next {
+		row := scheduleRow{TriggerID: string(n.Trigger), WorkflowID: string(workflow), Spec: n.Spec, Zone: n.Zone, NextAt: micros(n.Next)}
+		if was, ok := old[row.TriggerID]; ok && was.Spec == row.Spec && was.Zone == row.Zone {
+			row.NextAt, row.LastAt, row.Version = was.NextAt, was.LastAt, was.Version
+		}
+		if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
+			return fmt.Errorf("write a schedule: %w", err)
+		}
+	}
+	return nil
+}
+
+// putFire uses up one due time. Two who try the same one meet at its primary
+// key, and only the first starts a run.
+func (s *Store) putFire(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine.ID) error {
+	if err := s.useDue(ctx, tx, f, run); err != nil {
+		return err
+	}
+	return s.exec(ctx, tx, "move a schedule on", `UPDATE schedule SET last_at = ?, next_at = ?, version = version + 1 WHERE trigger_id = ?`,
+		micros(f.Due), micros(f.Next), string(f.Trigger))
+}
+
+func (s *Store) useDue(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine.ID) error {
+	result, err := tx.Tx.ExecContext(ctx, s.bind(`INSERT INTO schedule_fire (trigger_id, due, run_id, note) VALUES (?, ?, ?, ?) ON CONFLICT (trigger_id, due) DO NOTHING`),
+		string(f.Trigger), micros(f.Due), string(run), f.Note)
+	if err != nil {
+		return fmt.Errorf("use up a due time: %w", err)
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		return engine.Errorf(engine.Conflict, "The schedule has fired for %s already.", f.Due.Format(time.RFC3339))
+	}
+	return err
+}
+
+// SkipFire uses up a due time without a run and says why.
+func (s *Store) SkipFire(ctx context.Context, f flow.Fire) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return s.putFire(ctx, tx, &f, "")
+	})
+}

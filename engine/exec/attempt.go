@@ -1,0 +1,259 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/runner"
+)
+
+// attempt is a node run that this server works on.
+type attempt struct {
+	e      *Exec
+	node   engine.NodeRun // as it was last written
+	run    engine.Run
+	job    *engine.Job
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	log    *logFile
+	// batch is the one of this attempt, once it is planned.
+	batch *engine.Batch
+}
+
+// launch works on a claimed node in a goroutine of its own. batch is the one
+// that an earlier server left, if any.
+func (e *Exec) launch(n engine.NodeRun, batch *engine.Batch) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &attempt{e: e, node: n, cancel: cancel, batch: batch}
+	e.mu.Lock()
+	e.working[n.Key()] = a
+	e.mu.Unlock()
+	e.work.Go(func() {
+		defer cancel(nil)
+		a.work(ctx)
+		e.mu.Lock()
+		delete(e.working, n.Key())
+		e.mu.Unlock()
+		e.targets.release(n.Key())
+		e.slots.release(n.Ref)
+		e.fill()
+	})
+}
+
+// cancel tells a running attempt to stop.
+func (e *Exec) cancel(key engine.NodeKey, cause error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a := e.working[key]; a != nil {
+		a.cancel(cause)
+	}
+}
+
+// drain tells every attempt that the server is stopping, after the time it
+// was given to let them end by themselves.
+func (e *Exec) drain() {
+	e.mu.Lock()
+	e.stopped = true
+	e.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		e.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(e.Drain):
+		e.mu.Lock()
+		for _, a := range e.working {
+			a.cancel(runner.ErrDrain)
+		}
+		e.mu.Unlock()
+	}
+}
+
+// path names the directory or log of an attempt below the exec's directory.
+func (e *Exec) path(kind string, key engine.NodeKey) string {
+	return filepath.Join(e.Dir, kind, string(key.Run), key.Ref.String()+"-"+strconv.Itoa(key.Start)+"-"+strconv.Itoa(key.Attempt))
+}
+
+// LogPath is the file that holds the log of an attempt.
+func (e *Exec) LogPath(key engine.NodeKey) string { return e.path("log", key) + ".log" }
+
+// work takes the attempt from its claim to its end. Every way out but the
+// server's own stop writes how it ended.
+func (a *attempt) work(ctx context.Context) {
+	log, err := openLog(a.e.LogPath(a.node.Key()), a.e.Now)
+	if err != nil {
+		a.fail(fmt.Errorf("open the log: %w", err))
+		return
+	}
+	a.log = log
+	defer a.log.Close()
+	if a.batch != nil && a.batch.State == engine.BatchCommitted {
+		a.publish(ctx)
+		return
+	}
+	result, err := a.execute(ctx)
+	if errors.Is(context.Cause(ctx), runner.ErrDrain) {
+		return // the next server takes it up where the database says it is
+	}
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.finish(ctx, result)
+}
+
+// execute loads what the attempt needs and gives it to its runner.
+func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
+	input, err := a.load(ctx)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	a.log.line(runner.Info, describe(&a.node))
+	if err := a.takeTargets(ctx); err != nil {
+		return runner.Result{State: ended(ctx, engine.Stopped)}, nil
+	}
+	if err := os.MkdirAll(input.Dir, 0o700); err != nil {
+		return runner.Result{}, fmt.Errorf("make a directory for the attempt: %w", err)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, a.limit, runner.ErrTimeout)
+	defer cancel()
+	work := a.e.Runners[a.node.Ref.Kind]
+	if work == nil {
+		return runner.Result{}, engine.Errorf(engine.Invalid, "This server cannot run a %s.", a.node.Ref.Kind)
+	}
+	result, err := work.Run(limited, input, a)
+	if state := ended(limited, ""); state != "" && result.State != engine.Succeeded {
+		return runner.Result{State: state, Error: sentence(state, a.limit), Counts: result.Counts, Batch: result.Batch}, nil
+	}
+	return result, err
+}
+
+// ended says in which state a cancelled context leaves a node, or otherwise.
+func ended(ctx context.Context, otherwise engine.State) engine.State {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, runner.ErrStop):
+		return engine.Stopped
+	case errors.Is(cause, runner.ErrTimeout):
+		return engine.TimedOut
+	}
+	return otherwise
+}
+
+func sentence(state engine.State, timeout time.Duration) string {
+	if state == engine.TimedOut {
+		return fmt.Sprintf("It ran longer than its limit of %s and was ended. Give the job more time, or let it read less at once.", timeout)
+	}
+	return ""
+}
+
+// load reads what the attempt works on, as it is now.
+func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
+	var timeout engine.Minutes
+	var err error
+	if a.run, err = a.e.Store.Run(ctx, a.node.Run); err != nil {
+		return runner.Attempt{}, err
+	}
+	input := runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
+	switch a.node.Ref.Kind {
+	case engine.KindJob:
+		job, err := a.e.Store.Job(ctx, a.node.Ref.ID)
+		if err != nil {
+			return input, err
+		}
+		if job.Version == 0 {
+			return input, engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
+		}
+		if a.batch != nil { // a recovered attempt goes on with the job as it was
+			job.JobBody = a.batch.Body
+		}
+		a.e.slots.setLimit(a.node.Ref, job.MaxRuns)
+		a.job, input.Job = &job, &job
+		a.node.Name, a.node.Version = job.Name, job.Version
+		timeout = job.Timeout
+	case engine.KindCrawler:
+		crawler, err := a.e.Store.Crawler(ctx, a.node.Ref.ID)
+		if err != nil {
+			return input, err
+		}
+		if crawler.Version == 0 {
+			return input, engine.Errorf(engine.Invalid, "Crawler %s has never been published. Publish it, then start again.", crawler.Name)
+		}
+		input.Crawler = &crawler
+		a.node.Name, a.node.Version = crawler.Name, crawler.Version
+		timeout = crawler.Timeout
+	case engine.KindWorkflow, engine.KindConnection:
+	}
+	if timeout <= 0 {
+		timeout = engine.DefaultTimeout
+	}
+	a.limit = timeout.Duration()
+	input.Node = a.node
+	return input, nil
+}
+
+// takeTargets waits until nobody else writes what the job writes.
+func (a *attempt) takeTargets(ctx context.Context) error {
+	if a.job == nil {
+		return nil
+	}
+	return a.e.targets.take(ctx, targetsOf(&a.job.JobBody), a.node.Key(), func(holder engine.NodeKey) {
+		why := fmt.Sprintf("waits until run %s has written its target", holder.Run)
+		a.log.line(runner.Info, why)
+		node := a.node
+		node.Why = why
+		_ = a.write(ctx, func(run engine.Run, now engine.NodeRun) (flow.Writes, error) {
+			return flow.Change(run, node, why, a.e.Now()), nil
+		})
+	})
+}
+
+// write commits a step on the attempt's node, unless somebody else has taken
+// the node over, which its fence shows. The node is then as it was written.
+func (a *attempt) write(ctx context.Context, decide func(engine.Run, engine.NodeRun) (flow.Writes, error)) error {
+	return a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, _ flow.State) (flow.Writes, error) {
+		return decide(run, node)
+	})
+}
+
+func (a *attempt) writeWith(ctx context.Context, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
+	key, fence := a.node.Key(), a.node.Fence
+	w, err := a.e.do(context.WithoutCancel(ctx), flow.Step{Run: a.node.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		now, err := current(st, key, fence)
+		if err != nil {
+			return flow.Writes{}, err
+		}
+		return decide(run, now, st)
+	}})
+	if err != nil {
+		return err
+	}
+	for _, n := range w.Nodes {
+		if n.Key() == key {
+			a.node = n
+		}
+	}
+	if w.Batch != nil {
+		a.batch = w.Batch
+	}
+	return nil
+}
+
+// current returns a node as it is now, or Conflict where its fence has moved
+// on: then somebody else works on it and this caller must write nothing.
+func current(st flow.State, key engine.NodeKey, fence int64) (engine.NodeRun, error) {
+	for _, n := range st.NodeRuns(key.Ref) {
+		if n.Key() == key && n.Fence == fence {
+			return n, nil
+		}
+	}
+	return engine.NodeRun{}, engine.Errorf(engine.Conflict, "This attempt has been taken over; its result is not counted.")
+}

@@ -1,0 +1,271 @@
+// Package exec is the doer: it queues what happens to runs, hands groups of it
+// to the store, and does afterwards what the rules say. Each transition is one
+// transaction that also makes the node runs that follow, so that a crash at
+// any moment leaves either the old state or the new one.
+package exec
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/graph"
+	"dogear/engine/runner"
+)
+
+// Store is what exec needs of the database.
+type Store interface {
+	Commit(ctx context.Context, steps []flow.Step) []flow.Written
+	Run(ctx context.Context, id engine.ID) (engine.Run, error)
+	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
+	OpenRunsOf(ctx context.Context, object engine.ID) (int, error)
+	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
+	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
+	Job(ctx context.Context, id engine.ID) (engine.Job, error)
+	Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error)
+	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)
+	Page(ctx context.Context, id string) ([]byte, error)
+	PutPages(ctx context.Context, pages map[string][]byte) error
+}
+
+// Processes tells whether a recorded process still lives, and ends it.
+type Processes interface {
+	Alive(p engine.Process) bool
+	Kill(p engine.Process) error
+}
+
+// Config is what an Exec is made of.
+type Config struct {
+	Store     Store
+	Runners   map[engine.Kind]runner.Runner
+	Processes Processes
+	Log       *slog.Logger
+	Now       func() time.Time
+	// Slots is how many nodes run at once; 0 is 4.
+	Slots int
+	// Dir is where attempts get their directories and logs.
+	Dir string
+	// Committed is told of every step that was written, after it was. It must
+	// not block.
+	Committed func(flow.Writes)
+	// Progress is told how far a running node has come. It must not block.
+	Progress func(engine.NodeKey, runner.Progress)
+	// Backoff is how long to wait before the attempt that follows number n, or
+	// before try n of a publish. Nil is an exponential one of 1 s to 5 minutes.
+	Backoff func(n int) time.Duration
+	// Drain is how long a stopping server lets running attempts go on.
+	Drain time.Duration
+}
+
+const defaultSlots = 4
+
+// Exec runs runs. Make it with New, then Run it.
+type Exec struct {
+	Config
+	slots   slots
+	targets targets
+
+	mu      sync.Mutex
+	queue   []item
+	wake    chan struct{} // holds one token while the queue is not empty
+	graphs  map[engine.ID]*graph.Graph
+	working map[engine.NodeKey]*attempt
+	waiting []engine.NodeRun // ready nodes that found no room, oldest first
+	stopped bool
+
+	work sync.WaitGroup
+}
+
+type item struct {
+	step flow.Step
+	done chan flow.Written // nil where nobody waits
+}
+
+// New makes an Exec.
+func New(c Config) *Exec {
+	if c.Slots <= 0 {
+		c.Slots = defaultSlots
+	}
+	if c.Backoff == nil {
+		c.Backoff = backoff
+	}
+	if c.Committed == nil {
+		c.Committed = func(flow.Writes) {}
+	}
+	if c.Progress == nil {
+		c.Progress = func(engine.NodeKey, runner.Progress) {}
+	}
+	return &Exec{
+		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},
+		graphs: map[engine.ID]*graph.Graph{}, working: map[engine.NodeKey]*attempt{},
+	}
+}
+
+func backoff(n int) time.Duration {
+	const least, most = time.Second, 5 * time.Minute
+	if n > 8 {
+		return most
+	}
+	return min(least<<max(0, n-1), most)
+}
+
+// maxGroup bounds how many steps share one transaction.
+const maxGroup = 512
+
+// Run commits what is queued until ctx ends, then lets running attempts drain.
+// Everything that queued up while one group was being written is the next one.
+func (e *Exec) Run(ctx context.Context) error {
+	// A transition is never cut off: the loop outlives ctx until all work is done.
+	loop, end := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		e.loop(loop)
+	}()
+	defer func() {
+		end()
+		<-ended
+	}()
+	if err := e.recover(ctx); err != nil {
+		return fmt.Errorf("take up what was under way: %w", err)
+	}
+	<-ctx.Done()
+	e.drain()
+	e.work.Wait()
+	return nil
+}
+
+func (e *Exec) loop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		}
+		for group := e.gather(); len(group) > 0; group = e.gather() {
+			e.commit(ctx, group)
+		}
+	}
+}
+
+// push queues an item. It never blocks, so the loop itself may call it.
+func (e *Exec) push(i item) {
+	e.mu.Lock()
+	e.queue = append(e.queue, i)
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gather takes what has queued up, up to one group.
+func (e *Exec) gather() []item {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := min(len(e.queue), maxGroup)
+	group := e.queue[:n:n]
+	e.queue = e.queue[n:]
+	return group
+}
+
+// commit writes a group and then does what follows from it.
+func (e *Exec) commit(ctx context.Context, group []item) {
+	steps := make([]flow.Step, len(group))
+	for i := range group {
+		steps[i] = e.claiming(group[i].step)
+	}
+	e.slots.begin()
+	written := e.Store.Commit(ctx, steps)
+	claimed := e.slots.end(written)
+	for i, w := range written {
+		if w.Err == nil {
+			e.effects(w.Writes, claimed)
+		}
+		if group[i].done != nil {
+			group[i].done <- w
+		} else if w.Err != nil {
+			e.Log.Error("a transition was refused", "run", group[i].step.Run, "err", w.Err)
+		}
+	}
+	e.fill()
+}
+
+// do queues a step and waits for what became of it.
+func (e *Exec) do(ctx context.Context, step flow.Step) (flow.Writes, error) {
+	if step.New != nil && e.stopping() {
+		return flow.Writes{}, engine.Errorf(engine.LimitHit, "The server is stopping and starts nothing new.")
+	}
+	done := make(chan flow.Written, 1)
+	e.push(item{step: step, done: done})
+	select {
+	case w := <-done:
+		return w.Writes, w.Err
+	case <-ctx.Done():
+		return flow.Writes{}, context.Cause(ctx)
+	}
+}
+
+// effects does what a committed step asks for: it starts what was claimed,
+// stops what is to stop, and tells those who watch.
+func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
+	for _, n := range w.Nodes {
+		switch n.State {
+		case engine.Starting:
+			if claimed[n.Key()] {
+				e.launch(n, nil)
+			}
+		case engine.Ready:
+			e.await(n)
+		case engine.Stopping:
+			e.cancel(n.Key(), runner.ErrStop)
+		case engine.Stopped:
+			e.unwait(n.Key())
+		case engine.Waiting, engine.Running, engine.Publishing, engine.Succeeded, engine.Failed,
+			engine.TimedOut, engine.Skipped, engine.Lost:
+		}
+	}
+	if !w.Run.Open() {
+		e.mu.Lock()
+		delete(e.graphs, w.Run.ID)
+		e.mu.Unlock()
+	}
+	e.Committed(w)
+}
+
+// graph returns the graph that a run pinned, nil for a job or crawl alone.
+func (e *Exec) graph(ctx context.Context, id engine.ID) (*graph.Graph, error) {
+	e.mu.Lock()
+	g, ok := e.graphs[id]
+	e.mu.Unlock()
+	if ok {
+		return g, nil
+	}
+	run, err := e.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if run.Kind == engine.RunWorkflow {
+		g = graph.New(&run.Body)
+	}
+	e.keep(id, g)
+	return g, nil
+}
+
+// stopping reports that the server is on its way down.
+func (e *Exec) stopping() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stopped
+}
+
+func (e *Exec) keep(id engine.ID, g *graph.Graph) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.graphs[id] = g
+}

@@ -1,0 +1,264 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/bookmark"
+	"dogear/engine/flow"
+	"dogear/engine/runner"
+)
+
+// finish writes how an attempt ended: in one transaction where nothing is to
+// be published, else in the first of two.
+func (a *attempt) finish(ctx context.Context, r runner.Result) {
+	moves, inputs, err := a.moves(ctx, r)
+	if err == nil && r.State == engine.Succeeded && r.Batch != nil {
+		if err = a.commit(ctx, r, moves, inputs); err == nil {
+			a.publish(ctx)
+			return
+		}
+	}
+	switch {
+	case errors.Is(err, runner.ErrStop):
+		a.end(ctx, runner.Result{State: engine.Stopped, Counts: r.Counts}, nil, nil)
+	case err != nil:
+		a.fail(err)
+	default:
+		a.end(ctx, r, moves, inputs)
+	}
+}
+
+// commit is T1 of model.md: the batch is committed with its manifest and the
+// bookmark has its new version. From here on the publish only goes forward.
+func (a *attempt) commit(ctx context.Context, r runner.Result, moves []flow.Move, inputs []flow.Input) error {
+	return a.write(ctx, func(run engine.Run, node engine.NodeRun) (flow.Writes, error) {
+		if node.State == engine.Stopping {
+			return flow.Writes{}, runner.ErrStop
+		}
+		if err := node.Move(engine.Publishing, a.e.Now().UTC()); err != nil {
+			return flow.Writes{}, err
+		}
+		batch := *r.Batch
+		batch.State = engine.BatchCommitted
+		node.Counts = r.Counts
+		w := flow.Change(run, node, "", a.e.Now().UTC())
+		w.Batch, w.Bookmarks, w.Inputs = &batch, slices.Clone(moves), inputs
+		return w, nil
+	})
+}
+
+// publish makes the committed batch visible, trying for as long as it takes,
+// and then ends the node: T2 of model.md.
+func (a *attempt) publish(ctx context.Context) {
+	work := a.e.Runners[a.node.Ref.Kind]
+	batch := *a.batch
+	// Stop waits for a publish: only the server's own end breaks it off, and
+	// the next server does it again.
+	calm := context.WithoutCancel(ctx)
+	for try := 1; ; try++ {
+		tables, err := work.Publish(calm, batch, a)
+		if err == nil {
+			a.published(calm, batch, tables)
+			return
+		}
+		wait := a.e.Backoff(try)
+		a.log.line(runner.Error, fmt.Sprintf("publishing failed, trying again in %s: %s", wait, reason(err)))
+		a.e.Log.Error("a publish failed", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
+		if !a.pause(ctx, wait) {
+			return
+		}
+	}
+}
+
+// pause waits, or returns false where the server stops first.
+func (a *attempt) pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), runner.ErrDrain) {
+				return false
+			}
+			<-timer.C
+			return true
+		}
+	}
+}
+
+func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []engine.TableChange) {
+	g, err := a.e.graph(ctx, a.node.Run)
+	if err == nil {
+		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+			now := a.e.Now().UTC()
+			node.Error = ""
+			if err := node.Move(engine.Succeeded, now); err != nil {
+				return flow.Writes{}, err
+			}
+			w := flow.End(g, st, run, node, now)
+			done := batch
+			done.State = engine.BatchFinalized
+			w.Batch, w.Tables = &done, slices.Clone(tables)
+			return w, nil
+		})
+	}
+	if err != nil {
+		a.e.Log.Error("the end of a published node could not be written", "run", a.node.Run, "node", a.node.Ref, "err", err)
+		return
+	}
+	a.clean()
+}
+
+// fail ends the attempt by an error: of the rules, which a person may read, or
+// of the machine, which the log keeps.
+func (a *attempt) fail(err error) {
+	if engine.CodeOf(err) == engine.Internal {
+		a.e.Log.Error("an attempt broke", "run", a.node.Run, "node", a.node.Ref, "err", err)
+	}
+	a.end(context.Background(), runner.Result{State: engine.Failed, Error: reason(err)}, nil, nil)
+}
+
+// reason is what the log and the page of an attempt say of an error. Who reads
+// them may run the job, so they see the cause as well.
+func reason(err error) string {
+	if engine.CodeOf(err) == engine.Internal {
+		return err.Error()
+	}
+	return engine.MessageOf(err)
+}
+
+// end writes the last state of an attempt that publishes nothing, with all
+// that follows from it.
+func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, inputs []flow.Input) {
+	ctx = context.WithoutCancel(ctx)
+	if r.Error != "" && a.log != nil {
+		a.log.line(runner.Error, r.Error)
+	}
+	g, err := a.e.graph(ctx, a.node.Run)
+	if err == nil {
+		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+			return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: g, moves: moves, inputs: inputs})
+		})
+	}
+	if err != nil {
+		a.e.Log.Error("the end of a node could not be written", "run", a.node.Run, "node", a.node.Ref, "err", err)
+		return
+	}
+	if a.batch != nil && a.batch.State == engine.BatchDiscarded {
+		if err := a.e.Runners[a.node.Ref.Kind].Discard(ctx, *a.batch); err != nil {
+			a.e.Log.Error("the stage of a batch could not be removed", "batch", a.batch.ID, "err", err)
+		}
+	}
+	a.clean()
+}
+
+// clean removes the attempt's directory; its log stays.
+func (a *attempt) clean() {
+	if err := os.RemoveAll(a.e.path("work", a.node.Key())); err != nil {
+		a.e.Log.Warn("the directory of an attempt could not be removed", "run", a.node.Run, "node", a.node.Ref, "err", err)
+	}
+}
+
+// moves works out how the result moves the bookmarks of the job, writing the
+// pages of their ledgers ahead of the commit.
+func (a *attempt) moves(ctx context.Context, r runner.Result) ([]flow.Move, []flow.Input, error) {
+	if a.batch == nil || a.job == nil {
+		return nil, nil, nil
+	}
+	var moves []flow.Move
+	var inputs []flow.Input
+	for _, part := range a.batch.Plan.Sources {
+		change := changeOf(r, part)
+		input, err := a.input(ctx, part, r.State)
+		if err != nil {
+			return nil, nil, err
+		}
+		if input != nil {
+			inputs = append(inputs, *input)
+		}
+		if part.Read == engine.ReadAll {
+			continue
+		}
+		move, err := a.move(ctx, part, change, r.State)
+		if err != nil {
+			return nil, nil, err
+		}
+		if move != nil {
+			moves = append(moves, *move)
+		}
+	}
+	return moves, inputs, nil
+}
+
+func changeOf(r runner.Result, part engine.SourcePlan) runner.LedgerChange {
+	for _, c := range r.Ledger {
+		if c.Ctx == part.Ctx {
+			return c
+		}
+	}
+	return runner.LedgerChange{}
+}
+
+// move is the advance of one bookmark, nil where it stays. What was held is
+// kept whatever the state, so that nobody stumbles over it again.
+func (a *attempt) move(ctx context.Context, part engine.SourcePlan, change runner.LedgerChange, state engine.State) (*flow.Move, error) {
+	entries := slices.Clone(change.Entries)
+	for i := range entries {
+		entries[i].Run = a.node.Run
+	}
+	if state == engine.Succeeded {
+		entries = bookmark.Settled(part, a.node.Run, entries)
+	} else {
+		entries = slices.DeleteFunc(entries, func(e engine.Entry) bool { return e.State != engine.EntryHeld })
+	}
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	mark, err := a.e.Store.BookmarkOf(ctx, a.job.ID, part.Ctx)
+	if err != nil {
+		return nil, err
+	}
+	if mark == nil {
+		mark = &engine.Bookmark{ID: engine.NewID(a.e.Now()), Job: a.job.ID, Ctx: part.Ctx}
+	}
+	if mark.Paused || !part.Moves {
+		return nil, nil
+	}
+	mark.Fingerprint = part.Fingerprint
+	from, root := part.LedgerVersion, part.LedgerRoot
+	mark.Version, mark.Root = from, root // the store refuses it where the ledger has moved on
+	moved, line, err := bookmark.Advance(ctx, a.e.Store, *mark, entries, change.Rows, bookmark.By{
+		Who: a.run.By, At: a.e.Now().UTC(), Run: a.node.Run,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the ledger of %s: %w", part.Ctx, err)
+	}
+	return &flow.Move{Bookmark: moved, Move: line, From: from, FromRoot: root}, nil
+}
+
+// input packs what one source of a successful attempt read, so that it can be
+// asked for ever after.
+func (a *attempt) input(ctx context.Context, part engine.SourcePlan, state engine.State) (*flow.Input, error) {
+	if state != engine.Succeeded || len(part.Taken) == 0 {
+		return nil, nil
+	}
+	entries := make([]engine.Entry, len(part.Taken))
+	for i, o := range part.Taken {
+		entries[i] = engine.Entry{Object: o.Object, Run: a.node.Run, State: engine.EntryRead}
+	}
+	slices.SortFunc(entries, func(x, y engine.Entry) int { return strings.Compare(x.Key, y.Key) })
+	root, stats, err := bookmark.Write(ctx, a.e.Store, bookmark.Empty, entries)
+	if err != nil {
+		return nil, fmt.Errorf("keep what was read of %s: %w", part.Source, err)
+	}
+	return &flow.Input{Batch: a.batch.ID, Ctx: part.Ctx, Root: root, Files: stats.Files, Bytes: stats.Bytes}, nil
+}

@@ -1,0 +1,111 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/runner"
+)
+
+var _ runner.Host = (*attempt)(nil)
+
+// Planned stores the plan of the attempt before any of it is read.
+func (a *attempt) Planned(ctx context.Context, plan engine.Plan) (engine.Batch, error) {
+	batch := engine.Batch{
+		ID: engine.NewID(a.e.Now()), Node: a.node.Key(), Job: plan.Job, State: engine.BatchPlanned, Plan: plan, At: a.e.Now().UTC(),
+	}
+	if a.job != nil {
+		batch.Body = a.job.JobBody
+	}
+	err := a.write(ctx, func(run engine.Run, node engine.NodeRun) (flow.Writes, error) {
+		if node.State == engine.Stopping {
+			return flow.Writes{}, runner.ErrStop
+		}
+		fresh := batch
+		node.Batch, node.Version, node.Name = batch.ID, a.node.Version, a.node.Name
+		return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}, Batch: &fresh}, nil
+	})
+	if err != nil {
+		return batch, err
+	}
+	return *a.batch, nil
+}
+
+// Started records the process that will do the work. Only after this may it
+// begin.
+func (a *attempt) Started(ctx context.Context, p engine.Process) error {
+	return a.write(ctx, func(run engine.Run, node engine.NodeRun) (flow.Writes, error) {
+		if node.State == engine.Stopping {
+			return flow.Writes{}, runner.ErrStop
+		}
+		now := a.e.Now().UTC()
+		node.Process, node.Version, node.Name, node.Why = p, a.node.Version, a.node.Name, ""
+		node.Deadline = now.Add(a.limit)
+		if node.State == engine.Running { // taken up again after a crash
+			return flow.Change(run, node, "taken up again", now), nil
+		}
+		if err := node.Move(engine.Running, now); err != nil {
+			return flow.Writes{}, err
+		}
+		return flow.Change(run, node, "", now), nil
+	})
+}
+
+// Staged stores what the attempt has staged, before it may be committed.
+func (a *attempt) Staged(ctx context.Context, id engine.ID, m engine.Manifest) error {
+	if a.batch == nil || a.batch.ID != id {
+		return fmt.Errorf("batch %s is not the one of this attempt", id)
+	}
+	return a.write(ctx, func(run engine.Run, node engine.NodeRun) (flow.Writes, error) {
+		batch := *a.batch
+		batch.State, batch.Manifest = engine.BatchStaged, m
+		return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}, Batch: &batch}, nil
+	})
+}
+
+// Progress tells the pages how far the attempt has come.
+func (a *attempt) Progress(p runner.Progress) { a.e.Progress(a.node.Key(), p) }
+
+// Log writes one line to the attempt's log.
+func (a *attempt) Log(level runner.Level, text string) { a.log.line(level, text) }
+
+// logFile is the log of an attempt: a line is a time, a level and a text. It
+// is a file, so that a crash keeps what was written.
+type logFile struct {
+	mu   sync.Mutex
+	file *os.File
+	now  func() time.Time
+}
+
+func openLog(path string, now func() time.Time) (*logFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{file: file, now: now}, nil
+}
+
+// logTime is the form of a line's time: it sorts, and its length never changes.
+const logTime = "2006-01-02T15:04:05.000Z"
+
+func (l *logFile) line(level runner.Level, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stamp := l.now().UTC().Format(logTime) + " " + string(level) + " "
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		// A line that cannot be written must not fail the work it tells of.
+		_, _ = l.file.WriteString(stamp + line + "\n")
+	}
+}
+
+func (l *logFile) Close() error { return l.file.Close() }

@@ -1,0 +1,186 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/graph"
+)
+
+// StartWorkflow starts a run of the published version of a workflow, as if its
+// start trigger had fired.
+func (e *Exec) StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error) {
+	w, err := e.Store.Workflow(ctx, id)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	start, err := startTrigger(&w)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	return e.startWorkflow(ctx, w, start, properties, by, nil)
+}
+
+// Due starts the run that a schedule is due for, and uses the due time up in
+// the same transaction, so that no time ever starts two.
+func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (engine.Run, error) {
+	w, err := e.Store.Workflow(ctx, workflow)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	trigger := w.Trigger(fire.Trigger)
+	if trigger == nil {
+		return engine.Run{}, engine.Errorf(engine.NotFound, "Workflow %s has no such schedule any more.", w.Name)
+	}
+	return e.startWorkflow(ctx, w, trigger, nil, "schedule", &fire)
+}
+
+// startTrigger is what a person's start fires: the trigger on demand, else the
+// first schedule.
+func startTrigger(w *engine.Workflow) (*engine.Trigger, error) {
+	if w.Version == 0 {
+		return nil, engine.Errorf(engine.Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
+	}
+	for _, kind := range []engine.TriggerType{engine.OnDemand, engine.Scheduled} {
+		i := slices.IndexFunc(w.Triggers, func(t engine.Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
+		if i >= 0 {
+			return &w.Triggers[i], nil
+		}
+	}
+	return nil, engine.Errorf(engine.Invalid,
+		"Workflow %s has no start: nothing says what runs first. Draw an on-demand trigger or a schedule and connect it to a job or crawler.", w.Name)
+}
+
+func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, given map[string]string, by string, fire *flow.Fire) (engine.Run, error) {
+	g := graph.New(&w.WorkflowBody)
+	if loop := g.Cycle(); loop != nil {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Workflow %s goes round in a circle and cannot run. Cut one of the connections of the loop.", w.Name)
+	}
+	if w.MaxRuns > 0 {
+		open, err := e.Store.OpenRunsOf(ctx, w.ID)
+		if err != nil {
+			return engine.Run{}, err
+		}
+		if open >= w.MaxRuns {
+			return engine.Run{}, engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
+		}
+	}
+	now := e.Now().UTC()
+	run := engine.Run{
+		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: w.Version, Body: w.WorkflowBody,
+		By: by, Trigger: start.ID, Started: now,
+	}
+	if fire != nil {
+		run.Due = fire.Due
+	}
+	zone, err := zoneOf(start)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	run.Properties, err = engine.ResolveProperties(w.Properties, given, engine.Moment{Run: run.ID, Started: now, Due: run.Due, Zone: zone})
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if err := e.checkDeclared(ctx, &w, run.Properties); err != nil {
+		return engine.Run{}, err
+	}
+	e.keep(run.ID, g)
+	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		writes := flow.Begin(g, st, run, start.ID, now)
+		writes.Fire = fire
+		return writes, nil
+	}})
+	return written.Run, err
+}
+
+func zoneOf(t *engine.Trigger) (*time.Location, error) {
+	zone, err := time.LoadLocation(t.Zone)
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "The time zone %q is not known. Use an IANA name such as Europe/Berlin.", t.Zone)
+	}
+	return zone, nil
+}
+
+// checkDeclared refuses a run in which a job would read a property that nobody
+// declares.
+func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties map[string]string) error {
+	for _, ref := range w.Refs() {
+		if ref.Kind != engine.KindJob {
+			continue
+		}
+		job, err := e.Store.Job(ctx, ref.ID)
+		if engine.CodeOf(err) == engine.NotFound {
+			continue // its node fails when it starts, and says so
+		}
+		if err != nil {
+			return err
+		}
+		if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
+			return engine.Errorf(engine.Invalid, "Job %s reads the property %s, which workflow %s does not declare. Add it to the workflow's properties, or give it at the start.",
+				job.Name, strings.Join(missing, ", "), w.Name)
+		}
+	}
+	return nil
+}
+
+// StartJob starts a run of one job alone.
+func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error) {
+	job, err := e.Store.Job(ctx, id)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if job.Version == 0 {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then run it.", job.Name)
+	}
+	if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s reads the property %s. Give it a value to run the job alone.", job.Name, strings.Join(missing, ", "))
+	}
+	return e.startAlone(ctx, engine.RunJob, job.Head, engine.Ref{Kind: engine.KindJob, ID: id}, properties, by)
+}
+
+// StartCrawl starts one crawler alone.
+func (e *Exec) StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
+	crawler, err := e.Store.Crawler(ctx, id)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if crawler.Version == 0 {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Crawler %s has never been published. Publish it, then run it.", crawler.Name)
+	}
+	return e.startAlone(ctx, engine.RunCrawl, crawler.Head, engine.Ref{Kind: engine.KindCrawler, ID: id}, nil, by)
+}
+
+func (e *Exec) startAlone(ctx context.Context, kind engine.RunKind, head engine.Head, ref engine.Ref, properties map[string]string, by string) (engine.Run, error) {
+	now := e.Now().UTC()
+	run := engine.Run{
+		ID: engine.NewID(now), Kind: kind, Object: head.ID, Name: head.Name, Version: head.Version, Properties: properties, By: by, Started: now,
+	}
+	e.keep(run.ID, nil)
+	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.BeginAlone(run, ref, head.Name, now), nil
+	}})
+	return written.Run, err
+}
+
+// Stop asks a run to end. Nothing new starts, running work is told to stop,
+// and a publish under way is finished.
+func (e *Exec) Stop(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
+	g, err := e.graph(ctx, id)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	written, err := e.do(ctx, flow.Step{Run: id, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		var open []engine.NodeRun
+		for _, n := range st.All() {
+			if !n.State.Done() {
+				open = append(open, n)
+			}
+		}
+		return flow.Stop(g, st, run, open, by, e.Now().UTC())
+	}})
+	return written.Run, err
+}

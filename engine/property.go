@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// variable finds the properties that a step of SQL reads.
+var variable = regexp.MustCompile(`(?i)\bgetvariable\s*\(\s*'((?:[^']|'')*)'\s*\)`)
+
+// PropertiesOf lists the properties that a job's SQL reads, each once.
+func PropertiesOf(job *JobBody) []string {
+	if job.SQL == nil {
+		return nil
+	}
+	var names []string
+	for _, step := range job.SQL.Steps {
+		for _, found := range variable.FindAllStringSubmatch(step.SQL, -1) {
+			name := strings.ReplaceAll(found[1], "''", "'")
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Undeclared lists the properties that a job reads and nobody declares: a
+// reading of them would be an empty value, and so is refused before it starts.
+func Undeclared(job *JobBody, declared map[string]string) []string {
+	var missing []string
+	for _, name := range PropertiesOf(job) {
+		_, argument := job.Arguments[name]
+		if _, ok := declared[name]; !ok && !argument {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// Moment is what the placeholders of a property stand for.
+type Moment struct {
+	Run     ID
+	Started time.Time
+	Due     time.Time // of the schedule; zero: Started
+	Zone    *time.Location
+}
+
+// ResolveProperties lays given over defaults and fills in the placeholders of
+// the defaults, once, at the start of a run. What the start itself gives is
+// taken to the letter, so that no value from outside is ever a template (G05).
+func ResolveProperties(defaults, given map[string]string, at Moment) (map[string]string, error) {
+	resolved := make(map[string]string, len(defaults)+len(given))
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		value, err := at.fill(name, defaults[name])
+		if err != nil {
+			return nil, err
+		}
+		resolved[name] = value
+	}
+	maps.Copy(resolved, given)
+	return resolved, nil
+}
+
+// CheckProperties refuses placeholders that do not exist.
+func CheckProperties(defaults map[string]string) error {
+	_, err := ResolveProperties(defaults, nil, Moment{Zone: time.UTC})
+	return err
+}
+
+func (m Moment) fill(property, text string) (string, error) {
+	due := m.Due
+	if due.IsZero() {
+		due = m.Started
+	}
+	due = due.In(m.Zone)
+	var unknown string
+	filled := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		switch strings.TrimSpace(found[2 : len(found)-2]) {
+		case "due.date":
+			return due.Format(time.DateOnly)
+		case "due.time":
+			return due.Format(time.RFC3339)
+		case "run.id":
+			return string(m.Run)
+		case "run.started":
+			return m.Started.UTC().Format(time.RFC3339)
+		}
+		unknown = found
+		return found
+	})
+	if unknown != "" {
+		return "", Errorf(Invalid, "The property %s uses %s, which does not exist. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", property, unknown)
+	}
+	return filled, nil
+}
