@@ -1,0 +1,294 @@
+// Package canvas draws a workflow: cards, the edges between them with their
+// conditions, the palette, and the same graph as a table. The browser's module
+// of the same name adopts what is drawn here; without scripts it is a picture
+// with a list.
+package canvas
+
+import (
+	"fmt"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/engine/graph"
+	"dogear/views/show"
+)
+
+// Mode says what a canvas is for.
+type Mode string
+
+// The modes. Look shows a workflow that its reader may not change.
+const (
+	Edit Mode = "edit"
+	Run  Mode = "run"
+	Look Mode = "look"
+)
+
+// Info is what a card says of its job or crawler beyond the name.
+type Info struct {
+	Name string `json:"name"`
+	Sub  string `json:"sub"`            // what it is: "SQL transform", "Crawler · sales"
+	Note string `json:"note,omitempty"` // at the foot, left: "Bookmark enabled"
+	Fact string `json:"fact,omitempty"` // at the foot, right: "3 new · 41 MB"
+	Icon string `json:"icon"`
+}
+
+// Infos knows the jobs and crawlers of a workflow by Ref.String().
+type Infos map[string]Info
+
+// Progress is how far the node of a card has come in a run.
+type Progress struct {
+	State   engine.State
+	Sub     string // "Succeeded · attempt 2"
+	Note    string // "4.1 s"
+	Fact    string // "612,440 rows"
+	Percent float64
+	// Started and Ended let the browser count the time of a node that runs.
+	Started, Ended time.Time
+}
+
+// View is everything that a canvas shows.
+type View struct {
+	Mode     Mode
+	Workflow engine.ID
+	Name     string
+	Run      engine.ID // in mode Run
+	Seq      int64     // of the draft or the run that this view shows
+	Selected string    // the card whose panel is open
+	Cards    []Card
+	Edges    []Edge
+	Width    int
+	Height   int
+	Body     *engine.WorkflowBody // in mode Edit
+	Infos    Infos
+	History  draft.History // what the reader can undo
+	Base     string        // address of the pages of this workflow: "/workflows/ID"
+}
+
+// Card is one job, crawler or trigger on the canvas.
+type Card struct {
+	Key      string
+	Kind     string // job, crawler, or the type of a trigger
+	Shape    string // node for jobs and crawlers, start or gate for triggers
+	Icon     string
+	Name     string
+	Sub      string
+	Note     string
+	Fact     string
+	At       engine.Point
+	Width    int
+	Height   int
+	Problem  string
+	Disabled bool
+	Before   int // edges that lead here
+	After    int // edges that lead on
+	Waits    string
+	Starts   string
+
+	State   engine.State // "" outside of a run
+	Percent float64
+	Started string
+	Ended   string
+}
+
+// Edge is one line between two cards; a pill where it stands for a trigger.
+type Edge struct {
+	Key     string
+	From    string
+	To      string
+	Trigger engine.ID    // of a pill
+	State   engine.State // that a pill or a watch waits for
+	Word    string       // on the pill
+	Title   string
+	Path    string
+	Middle  engine.Point
+	Taken   bool
+	Back    bool // closes a stored loop
+}
+
+// Input is what New draws from.
+type Input struct {
+	Mode     Mode
+	Body     *engine.WorkflowBody
+	Infos    Infos
+	Problems []draft.Problem
+	// Runs holds, in a run, how far each node has come, by card; Fired the
+	// triggers that have fired.
+	Runs  map[string]Progress
+	Fired map[engine.ID]time.Time
+	// NextStart says when a start trigger fires next, in words; nil knows not.
+	NextStart func(t *engine.Trigger) string
+}
+
+// New places and words every card and edge of a workflow.
+func New(in Input) View {
+	d := drawing{Input: in, graph: graph.New(in.Body), problems: map[string]string{}}
+	for _, p := range in.Problems {
+		if p.Card != "" && !p.Soft && d.problems[p.Card] == "" {
+			d.problems[p.Card] = p.Message
+		}
+	}
+	d.places = graph.Place(d.graph, in.Body.Layout)
+	v := View{Mode: in.Mode, Infos: in.Infos, Cards: d.cards(), Edges: d.edges()}
+	for _, c := range v.Cards {
+		v.Width, v.Height = max(v.Width, c.At.X+c.Width), max(v.Height, c.At.Y+c.Height)
+	}
+	if in.Mode == Edit {
+		v.Body = d.placedBody()
+	}
+	return v
+}
+
+// drawing is one canvas under way.
+type drawing struct {
+	Input
+	graph    *graph.Graph
+	places   map[string]engine.Point
+	problems map[string]string
+}
+
+// placedBody is the body with a place for every card, so that the browser
+// draws what the server drew.
+func (d *drawing) placedBody() *engine.WorkflowBody {
+	body := *d.Body
+	body.Layout = d.places
+	return &body
+}
+
+func (d *drawing) cards() []Card {
+	var cards []Card
+	for _, key := range d.graph.Cards() {
+		at, drawn := d.places[key]
+		if !drawn {
+			continue
+		}
+		c := Card{Key: key, At: at, Problem: d.problems[key]}
+		c.Width, c.Height = d.graph.Size(key)
+		c.Before, c.After = len(d.graph.Prev(key)), len(d.graph.Next(key))
+		if t := d.graph.Trigger(engine.ID(key)); t != nil {
+			d.triggerCard(&c, t)
+		} else {
+			d.nodeCard(&c, key)
+		}
+		cards = append(cards, c)
+	}
+	return cards
+}
+
+func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
+	c.Kind, c.Shape, c.Icon = string(t.Type), "start", TriggerIcon(t.Type)
+	c.Name, c.Sub, c.Disabled = t.Name, TriggerSub(t), t.Disabled
+	names := d.names()
+	c.Waits, c.Starts = draft.WaitsFor(t, names), draft.Starts(t, names)
+	if t.Type == engine.Conditional {
+		c.Shape = "gate"
+	} else if d.NextStart != nil && !t.Disabled {
+		if next := d.NextStart(t); next != "" {
+			c.Waits = next
+		}
+	}
+	if d.Mode != Run {
+		return
+	}
+	c.State = engine.Waiting
+	if fired, ok := d.Fired[t.ID]; ok {
+		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04:05")
+		c.Started = machine(fired)
+	}
+}
+
+func (d *drawing) nodeCard(c *Card, key string) {
+	info, known := d.Infos[key]
+	ref, _ := engine.ParseRef(key)
+	c.Kind, c.Shape = string(ref.Kind), "node"
+	c.Icon, c.Name, c.Sub, c.Note, c.Fact = info.Icon, info.Name, info.Sub, info.Note, info.Fact
+	if !known {
+		c.Icon, c.Name, c.Sub = "triangle-alert", d.names().Of(ref), "Deleted"
+	}
+	c.Waits, c.Starts = d.nodeWaits(ref), d.nodeStarts(ref)
+	if d.Mode != Run {
+		return
+	}
+	p, ran := d.Runs[key]
+	if !ran {
+		p = Progress{State: engine.Waiting}
+	}
+	c.State, c.Percent, c.Note, c.Fact = p.State, p.Percent, p.Note, p.Fact
+	c.Started, c.Ended = machine(p.Started), machine(p.Ended)
+	c.Sub = p.Sub
+	if c.Sub == "" {
+		c.Sub = show.OfState(p.State).Word
+	}
+}
+
+func machine(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+func (d *drawing) names() draft.Names {
+	names := draft.Names{}
+	for key, info := range d.Infos {
+		if ref, err := engine.ParseRef(key); err == nil {
+			names[ref] = info.Name
+		}
+	}
+	return names
+}
+
+// edges draws every pill as one line between two nodes, every other watch and
+// action as a line of its own.
+func (d *drawing) edges() []Edge {
+	var edges []Edge
+	for i := range d.Body.Triggers {
+		t := &d.Body.Triggers[i]
+		if graph.Compact(t) {
+			c, a := t.Predicate.Conditions[0], t.Actions[0]
+			edges = append(edges, d.edge(Edge{
+				Key: string(t.ID), From: c.Ref.String(), To: a.Ref.String(), Trigger: t.ID, State: c.State,
+				Word: OnState(c.State), Title: t.Name, Taken: d.fired(t.ID),
+			}))
+			continue
+		}
+		for _, c := range t.Predicate.Conditions {
+			from := c.Ref.String()
+			edges = append(edges, d.edge(Edge{
+				Key: from + ">" + string(t.ID), From: from, To: string(t.ID), State: c.State,
+				Word: watchWord(c.State), Taken: d.Mode == Run && c.Meets(d.Runs[from].State),
+			}))
+		}
+		for _, a := range t.Actions {
+			to := a.Ref.String()
+			edges = append(edges, d.edge(Edge{Key: string(t.ID) + ">" + to, From: string(t.ID), To: to, Taken: d.fired(t.ID)}))
+		}
+	}
+	return edges
+}
+
+func (d *drawing) fired(id engine.ID) bool {
+	_, fired := d.Fired[id]
+	return d.Mode == Run && fired
+}
+
+// edge fills in where the line runs: from the middle of the right side of one
+// card to the middle of the left side of the other.
+func (d *drawing) edge(e Edge) Edge {
+	wf, hf := d.graph.Size(e.From)
+	_, ht := d.graph.Size(e.To)
+	from, to := d.places[e.From], d.places[e.To]
+	x1, y1, x2, y2 := from.X+wf, from.Y+hf/2, to.X, to.Y+ht/2
+	e.Path, e.Middle, e.Back = Path(x1, y1, x2, y2), engine.Point{X: (x1 + x2) / 2, Y: (y1 + y2) / 2}, x2 < x1
+	return e
+}
+
+// Path is the line of an edge with its arrow head. The browser's module draws
+// the same; a test compares both.
+func Path(x1, y1, x2, y2 int) string {
+	bend := max(40, abs(x2-x1)/2)
+	return fmt.Sprintf("M%d %dC%d %d %d %d %d %dM%d %dL%d %dL%d %d",
+		x1, y1, x1+bend, y1, x2-bend, y2, x2, y2, x2-7, y2-4, x2-1, y2, x2-7, y2+4)
+}
+
+func abs(n int) int { return max(n, -n) }

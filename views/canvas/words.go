@@ -1,0 +1,204 @@
+package canvas
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/views/show"
+)
+
+// TriggerIcon is the picture of a type of trigger.
+func TriggerIcon(kind engine.TriggerType) string {
+	switch kind {
+	case engine.OnDemand:
+		return "mouse-pointer-click"
+	case engine.Scheduled:
+		return "calendar-clock"
+	default:
+		return "git-merge"
+	}
+}
+
+// TriggerSub is the second line of a trigger's card.
+func TriggerSub(t *engine.Trigger) string {
+	switch {
+	case t.Disabled:
+		return "Disabled"
+	case t.Type == engine.OnDemand:
+		return "On demand"
+	case t.Type == engine.Scheduled && t.Zone == "":
+		return "UTC"
+	case t.Type == engine.Scheduled:
+		return t.Zone
+	}
+	n := len(t.Predicate.Conditions)
+	switch {
+	case n == 0:
+		return "Waits for nothing yet"
+	case n == 1:
+		return "1 condition"
+	case t.Predicate.Logic == engine.Any:
+		return fmt.Sprintf("Any of %d", n)
+	default:
+		return fmt.Sprintf("All of %d", n)
+	}
+}
+
+// OnState is a condition's state as the word on a pill.
+func OnState(state engine.State) string {
+	switch state {
+	case engine.Succeeded:
+		return "on success"
+	case engine.Failed:
+		return "on failure"
+	case engine.TimedOut:
+		return "on time-out"
+	case engine.Stopped:
+		return "on stop"
+	default:
+		return "on any end"
+	}
+}
+
+// watchWord is the word on an edge to a gate: none for success, which is what
+// people expect.
+func watchWord(state engine.State) string {
+	if state == engine.Succeeded {
+		return ""
+	}
+	return OnState(state)
+}
+
+// conditions are the states that a condition may wait for, as the menu shows
+// them.
+var conditions = [...]engine.State{engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.EndedAny}
+
+func (d *drawing) nodeWaits(ref engine.Ref) string {
+	var words []string
+	for _, id := range d.graph.Starters(ref) {
+		t := d.graph.Trigger(id)
+		if t.Type != engine.Conditional {
+			words = append(words, t.Name)
+			continue
+		}
+		words = append(words, draft.WaitsFor(t, d.names()))
+	}
+	return strings.Join(words, ", or ")
+}
+
+func (d *drawing) nodeStarts(ref engine.Ref) string {
+	var words []string
+	for _, w := range d.graph.Watchers(ref) {
+		if t := d.graph.Trigger(w.Trigger); len(t.Actions) > 0 {
+			words = append(words, draft.Starts(t, d.names())+" "+OnState(w.Condition.State))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// kindWord says what a card is.
+func kindWord(kind string) string {
+	switch kind {
+	case string(engine.OnDemand):
+		return "Trigger, on demand"
+	case string(engine.Scheduled):
+		return "Trigger, by schedule"
+	case string(engine.Conditional):
+		return "Condition"
+	case string(engine.KindCrawler):
+		return "Crawler"
+	default:
+		return "Job"
+	}
+}
+
+// aside is what a screen reader hears after a card's visible text.
+func (c *Card) aside() string {
+	words := kindWord(c.Kind)
+	if c.State != "" {
+		words += ", " + show.OfState(c.State).Word
+	}
+	if c.Problem != "" {
+		words += ", problem: " + c.Problem
+	}
+	return fmt.Sprintf(", %s, %d before, %d after", words, c.Before, c.After)
+}
+
+// hue is the colour of the card's state.
+func (c *Card) hue() string {
+	if c.State == "" {
+		return ""
+	}
+	return show.OfState(c.State).Hue
+}
+
+// footIcon is the picture at the left of the foot.
+func (c *Card) footIcon() string {
+	switch {
+	case c.State != "":
+		return show.OfState(c.State).Icon
+	case c.Kind == string(engine.KindCrawler):
+		return "layers"
+	default:
+		return "bookmark"
+	}
+}
+
+// lined reports whether a card has a foot.
+func (c *Card) lined() bool { return c.Shape == "node" }
+
+// place is the style that puts a card where it stands.
+func (c *Card) place() string {
+	return "transform:translate(" + strconv.Itoa(c.At.X) + "px," + strconv.Itoa(c.At.Y) + "px)"
+}
+
+func (e *Edge) place() string {
+	return "transform:translate(" + strconv.Itoa(e.Middle.X) + "px," + strconv.Itoa(e.Middle.Y) + "px) translate(-50%,-50%)"
+}
+
+// sign is a state's look, as the browser's module reads it.
+type sign struct {
+	Icon string `json:"icon"`
+	Word string `json:"word"`
+	Hue  string `json:"hue"`
+}
+
+// data is what the browser's module is told beyond what it can see.
+type data struct {
+	Mode     Mode                    `json:"mode"`
+	Workflow engine.ID               `json:"workflow"`
+	Run      engine.ID               `json:"run,omitempty"`
+	Seq      int64                   `json:"seq"`
+	Base     string                  `json:"base"`
+	Body     *engine.WorkflowBody    `json:"body,omitempty"`
+	Infos    Infos                   `json:"infos"`
+	History  *draft.History          `json:"history,omitempty"`
+	Signs    map[engine.State]sign   `json:"signs,omitempty"`
+	Words    map[engine.State]string `json:"words"`
+}
+
+func (v *View) data() data {
+	d := data{
+		Mode: v.Mode, Workflow: v.Workflow, Run: v.Run, Seq: v.Seq, Base: v.Base, Body: v.Body, Infos: v.Infos,
+		Words: map[engine.State]string{},
+	}
+	for _, s := range conditions {
+		d.Words[s] = OnState(s)
+	}
+	if v.Mode == Edit {
+		d.History = &v.History
+		return d
+	}
+	d.Signs = map[engine.State]sign{}
+	for _, s := range [...]engine.State{
+		engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping,
+		engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.Skipped, engine.Lost,
+	} {
+		look := show.OfState(s)
+		d.Signs[s] = sign{Icon: look.Icon, Word: look.Word, Hue: look.Hue}
+	}
+	return d
+}
