@@ -26,16 +26,13 @@ CREATE TABLE object_version (
   PRIMARY KEY (object_id, version)
 );
 
--- Every operation on a draft, with the operations that take it back.
+-- The log of a draft: every operation with what it changed.
 CREATE TABLE draft_op (
   object_id TEXT NOT NULL,
   seq       BIGINT NOT NULL,
   op_id     TEXT NOT NULL,
-  client    TEXT NOT NULL,
-  "by"        TEXT NOT NULL,
-  at        BIGINT NOT NULL,
-  op        TEXT NOT NULL,
-  inverse   TEXT NOT NULL,
+  "by"      TEXT NOT NULL,
+  entry     TEXT NOT NULL,
   PRIMARY KEY (object_id, seq)
 );
 CREATE UNIQUE INDEX draft_op_id ON draft_op (object_id, op_id);
@@ -260,11 +257,10 @@ CREATE TABLE person (
 );
 CREATE UNIQUE INDEX person_name ON person (name);
 
-CREATE TABLE signin_token (
+CREATE TABLE signin_link (
   hash      TEXT PRIMARY KEY,
   person_id TEXT NOT NULL,
-  expires   BIGINT NOT NULL,
-  used_at   BIGINT NOT NULL
+  expires   BIGINT NOT NULL
 );
 
 CREATE TABLE session (
@@ -273,8 +269,3 @@ CREATE TABLE session (
   expires BIGINT NOT NULL
 );
 CREATE INDEX session_expires ON session (expires);
-
-CREATE TABLE setting (
-  key   TEXT PRIMARY KEY,
-  value TEXT NOT NULL
-);
