@@ -22,6 +22,7 @@ const (
 	// A session ends by age alone: an idle time would write to the store at
 	// every request.
 	sessionLife  = 14 * 24 * time.Hour
+	aliveWait    = 5 * time.Second // for the store to answer
 	userKey      = "user"
 	tokenKey     = "token"
 	userOfCtx    = "user-of-request"
@@ -95,11 +96,14 @@ func (s *Sessions) SignOut(c Ctx) error {
 
 // Alive reports whether the session that c came with still stands. A socket
 // asks again and again, because it lives longer than its request.
-func (s *Sessions) Alive(ctx context.Context, c Ctx) bool {
+func (s *Sessions) Alive(c Ctx) bool {
 	cookie, err := c.Cookie(s.manager.Cookie.Name)
 	if err != nil {
 		return false
 	}
+	// Not the context of the request: it holds the session as it was then.
+	ctx, cancel := context.WithTimeout(context.Background(), aliveWait)
+	defer cancel()
 	loaded, err := s.manager.Load(ctx, cookie.Value)
 	return err == nil && s.manager.GetString(loaded, userKey) != ""
 }
