@@ -1,0 +1,142 @@
+package duck
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/catalog/infer"
+)
+
+// rejectsKept is how many refused rows of one file are remembered beyond what
+// the job accepts.
+const rejectsKept = 1000
+
+// prepareCSV groups files by header and dialect. One read_csv over files with
+// different headers would fill columns by position and drop others silently.
+func (s *session) prepareCSV(r *reading, found []facts) error {
+	known, err := s.sharing(r.in, found)
+	if err != nil {
+		return err
+	}
+	r.target(union(known), known)
+	byKey := map[string]*group{}
+	for _, f := range known {
+		f.nameByPosition(r.in.Schema)
+		key := f.signature()
+		if byKey[key] == nil {
+			byKey[key] = r.add()
+		}
+		byKey[key].facts = append(byKey[key].facts, f)
+	}
+	for _, g := range r.groups {
+		shape := g.facts[0].shape
+		for _, c := range shape.Columns {
+			g.columns = append(g.columns, engine.Column{Name: c.Name, Type: c.Type()})
+		}
+		g.partition(r.in)
+		for _, note := range shape.Notes {
+			if note = g.facts[0].file.Key + ": " + note; !slices.Contains(r.notes, note) {
+				r.notes = append(r.notes, note)
+			}
+		}
+	}
+	if len(known) > 0 {
+		r.dialect = known[0].shape.Dialect
+	}
+	r.lost()
+	for _, g := range r.groups {
+		g.readCSV(r.columns, s.maxRejects+rejectsKept)
+	}
+	return nil
+}
+
+// sharing leaves out, or fails on, files whose header has no column of the
+// schema: they are other data, or written in another dialect.
+func (s *session) sharing(in Input, found []facts) ([]facts, error) {
+	var known []facts
+	for _, f := range found {
+		if len(in.Schema) == 0 || !f.shape.Header() || slices.ContainsFunc(f.shape.Columns, func(c infer.Column) bool {
+			_, has := find(in.Schema, c.Name)
+			return has
+		}) {
+			known = append(known, f)
+			continue
+		}
+		failure := unreadable(in, f.file, "its first line names none of the source's columns. It is other data, or it is written with another delimiter.")
+		if !in.Hold {
+			return nil, failure
+		}
+		s.hold(in.Name, failure.File, failure.Message)
+	}
+	return known, nil
+}
+
+// nameByPosition gives the columns of a file without a header the schema's names.
+func (f *facts) nameByPosition(schema []engine.Column) {
+	if f.shape.Header() {
+		return
+	}
+	f.shape.Columns = slices.Clone(f.shape.Columns)
+	for i := range f.shape.Columns {
+		if i < len(schema) {
+			f.shape.Columns[i].Name = schema[i].Name
+		}
+	}
+}
+
+// signature is equal for files that one scan can read.
+func (f *facts) signature() string {
+	var key strings.Builder
+	d := f.shape.Dialect
+	fmt.Fprintf(&key, "%q %q %q %q %q %t %d %s", d.Delimiter, d.Quote, d.Escape, d.Decimal, d.DateFormat, f.shape.Header(), f.shape.Trailing, f.compression)
+	if f.converted { // the path of a copy does not show its partition
+		fmt.Fprintf(&key, " %q", f.file.Key)
+	}
+	for _, c := range f.shape.Columns {
+		fmt.Fprintf(&key, " %q", c.Name)
+	}
+	return key.String()
+}
+
+// readCSV is the scan of a group. Rows that do not fit are put aside with
+// their line, never dropped and never guessed at.
+func (g *group) readCSV(target []engine.Column, rejects int64) {
+	shape := g.facts[0].shape
+	d := shape.Dialect
+	columns := slices.Clone(g.columns)
+	if shape.Trailing == infer.TrailingBoth || shape.Trailing == infer.TrailingRows {
+		columns = append(columns, engine.Column{Name: trailingColumn, Type: "VARCHAR"})
+		g.where = fmt.Sprintf("(coalesce(%s, '') = '' OR error(%s || %s) IS NULL)", quote(trailingColumn),
+			literal("There is a value after the last column in file "), "'\"' || "+quote(fileColumn)+" || '\".'")
+	}
+	nulls := []string{""}
+	if d.NullText != "" {
+		nulls = append(nulls, d.NullText)
+	}
+	options := []string{
+		"columns = " + typed(columns, target),
+		"auto_detect = false",
+		fmt.Sprintf("header = %t", shape.Header()),
+		"delim = " + literal(cmp.Or(d.Delimiter, ",")),
+		"quote = " + literal(cmp.Or(d.Quote, `"`)),
+		"escape = " + literal(cmp.Or(d.Escape, d.Quote, `"`)),
+		"nullstr = " + list(nulls),
+		"compression = " + literal(g.facts[0].compression),
+		"hive_partitioning = false",
+		"store_rejects = true",
+		fmt.Sprintf("rejects_limit = %d", rejects),
+	}
+	if len(g.hive) > 0 || g.where != "" {
+		options = append(options, "filename = "+literal(fileColumn))
+	}
+	if d.DateFormat != "" {
+		options = append(options, "dateformat = "+literal(d.DateFormat))
+	}
+	if d.Decimal != "" {
+		options = append(options, "decimal_separator = "+literal(d.Decimal))
+	}
+	g.from = "read_csv(getvariable(" + literal(g.variable) + "), " + strings.Join(options, ", ") + ")"
+}

@@ -1,0 +1,122 @@
+package duck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// complaint is an error of DuckDB as it writes it under errors_as_json.
+type complaint struct {
+	Type     string `json:"exception_type"`
+	Message  string `json:"exception_message"`
+	Position string `json:"position"`
+}
+
+// complaintOf reads DuckDB's error; ok is false for any other error.
+func complaintOf(err error) (c complaint, ok bool) {
+	theirs, ok := errors.AsType[*duckdb.Error](err)
+	if !ok {
+		return complaint{}, false
+	}
+	if i := strings.IndexByte(theirs.Msg, '{'); i >= 0 && json.Unmarshal([]byte(theirs.Msg[i:]), &c) == nil {
+		return c, true
+	}
+	return complaint{Message: theirs.Msg}, true
+}
+
+// asFailure puts err into the words of a Failure.
+func asFailure(ctx context.Context, err error, limits Limits) *Failure {
+	if ours, ok := errors.AsType[*Failure](err); ok {
+		return ours
+	}
+	if ctx.Err() != nil {
+		return failf(FailCrash, "The work was interrupted.")
+	}
+	c, ok := complaintOf(err)
+	if !ok {
+		if errors.Is(err, os.ErrPermission) {
+			return failf(FailRefused, "%v.", err)
+		}
+		return failf(FailInternal, "%v", err)
+	}
+	text := sentence(c.Message)
+	switch c.Type {
+	case "Out of Memory":
+		if strings.Contains(c.Message, "max_temp_directory_size") {
+			return failf(FailMemory, "The job spilled more than it may to disk. Give it more memory, or read less at once: %s", text)
+		}
+		return failf(FailMemory, "The job needs more memory than its %d MB. Raise its memory limit, or read less at once.", grant(limits))
+	case "Permission":
+		return failf(FailRefused, "SQL may read only what the job names as its sources: %s", text)
+	case "IO":
+		if strings.Contains(c.Message, "No space left") {
+			return failf(FailMemory, "The disk is full. Nothing was published.")
+		}
+		return failf(FailData, "A file could not be read or written: %s", text)
+	case "Conversion", "Invalid Input", "Out of Range", "Constraint", "Mismatch Type":
+		return failf(FailData, "%s", text)
+	case "INTERNAL", "Fatal":
+		return failf(FailInternal, "%s", text)
+	}
+	return failf(FailSQL, "%s", text)
+}
+
+// sentence tidies a message of DuckDB: its first paragraph, with a full stop.
+func sentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " ")
+	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
+	}
+	return text
+}
+
+// inSQL is the failure of a step's SQL, with the place in it. prefix is what
+// stood before the SQL in the statement that DuckDB refused.
+func inSQL(err error, step, sql string, prefix int) error {
+	c, ok := complaintOf(err)
+	if !ok {
+		return err
+	}
+	if c.Type == "Permission" {
+		f := failf(FailRefused, "SQL may read only what the job names as its sources: %s", sentence(c.Message))
+		f.Step = step
+		return f
+	}
+	f := &Failure{Kind: FailSQL, Step: step}
+	if at, err := strconv.Atoi(c.Position); err == nil && at >= prefix && at-prefix <= len(sql) {
+		f.Line, f.Column = lineAndColumn(sql, at-prefix)
+	}
+	f.Message = placed(step, f.Line, f.Column) + ": " + sentence(c.Message)
+	return f
+}
+
+// placed says where in a step something is.
+func placed(step string, line, column int) string {
+	where := "The SQL"
+	if step != "" {
+		where = "The step " + step
+	}
+	if line > 0 {
+		where += " at line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column)
+	}
+	return where
+}
+
+// lineAndColumn counts from 1, the column in characters.
+func lineAndColumn(sql string, at int) (line, column int) {
+	before := sql[:at]
+	line = 1 + strings.Count(before, "\n")
+	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
+
+// named finds the file that a message of DuckDB is about.
+var named = regexp.MustCompile(`file "([^"]+)"`)

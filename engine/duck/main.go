@@ -1,0 +1,85 @@
+package duck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// The exit codes of a worker. A worker that has sent its last event exits
+// with 0, whatever that event says.
+const (
+	exitUntouched = 3 // the parent went, or never sent a request
+	exitBroken    = 4 // the answer could not be sent
+)
+
+// Main is the whole of a worker process. It returns the exit code.
+func Main(ctx context.Context) int {
+	events := &speaker{out: os.NewFile(eventFD, "events")}
+	var req Request
+	// Reading the request is the start handshake: the parent sends it only
+	// after it has recorded this process.
+	if err := json.NewDecoder(os.NewFile(requestFD, "request")).Decode(&req); err != nil {
+		return exitUntouched
+	}
+	go dieWithParent()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	// If the machine runs out of memory, this process goes before the server.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0) // not everywhere allowed
+
+	result, err := work(ctx, req, events)
+	last := Event{Result: &result}
+	if err != nil {
+		last = Event{Failure: asFailure(ctx, err, req.Limits)}
+	}
+	if err := events.say(last); err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		return exitBroken
+	}
+	return 0
+}
+
+// dieWithParent ends the process when the parent's end of stdin closes.
+func dieWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin) // any end is the end
+	os.Exit(exitUntouched)
+}
+
+// speaker writes events, from more than one goroutine.
+type speaker struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (s *speaker) say(e Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := json.NewEncoder(s.out).Encode(e); err != nil {
+		return fmt.Errorf("send an event: %w", err)
+	}
+	return nil
+}
+
+// note sends a notice. A parent that no longer listens ends us by stdin.
+func (s *speaker) note(warn bool, format string, args ...any) {
+	_ = s.say(Event{Notice: &Notice{Warn: warn, Text: fmt.Sprintf(format, args...)}})
+}
+
+func work(ctx context.Context, req Request, events *speaker) (Result, error) {
+	switch {
+	case req.Run != nil:
+		return runJob(ctx, req.Limits, *req.Run, events)
+	case req.Query != nil:
+		return runQuery(ctx, req.Limits, *req.Query, events)
+	case req.Describe != nil:
+		return runDescribe(ctx, req.Limits, *req.Describe, events)
+	}
+	return Result{}, errors.New("the request names no task")
+}

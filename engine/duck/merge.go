@@ -1,0 +1,274 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/place"
+)
+
+// merge puts the rows of batch into the target by key. Every partition that
+// gets a row or loses one is written whole into the stage: its rows that have
+// none of the keys, and the new ones.
+func (w *writer) merge(ctx context.Context, number int, out Output, batch string, columns []engine.Column) (Written, error) {
+	m := merger{writer: w, sink: out.Sink, number: number, columns: columns}
+	if err := m.newRows(ctx, batch); err != nil {
+		return Written{}, err
+	}
+	if err := m.oldRows(ctx, out.Existing); err != nil {
+		return Written{}, err
+	}
+	replaced, partitions, err := m.match(ctx)
+	if err != nil {
+		return Written{}, err
+	}
+	fresh, err := w.count(ctx, "SELECT count(*) FROM "+m.name("new"))
+	if err != nil {
+		return Written{}, fmt.Errorf("count the new rows: %w", err)
+	}
+	query := "SELECT * FROM " + m.name("new")
+	if len(partitions) > 0 {
+		query = fmt.Sprintf(`SELECT e.* EXCLUDE (%s) FROM %s e ANTI JOIN %s n USING (%s) WHERE e.%s IN (SELECT path FROM %s WHERE touched) UNION ALL BY NAME %s`,
+			quote(fileColumn), m.name("old"), m.name("new"), names(m.sink.Keys), quote(fileColumn), m.name("files"), query)
+	}
+	written, err := w.copyOut(ctx, out.Stage, m.sink, query)
+	if err != nil {
+		return Written{}, err
+	}
+	if written.Columns, err = w.describe(ctx, query); err != nil {
+		return Written{}, fmt.Errorf("describe the merged rows: %w", err)
+	}
+	written.Touched = together(touched(written.Files), partitions)
+	written.Rows, written.Updated, written.Inserted = fresh, min(replaced, fresh), max(fresh-replaced, 0)
+	return written, nil
+}
+
+// merger is one merge. Its views carry the number of the output.
+type merger struct {
+	*writer
+	sink    engine.Sink
+	number  int
+	columns []engine.Column
+}
+
+func (m *merger) name(part string) string { return quote(fmt.Sprintf("dogear %s %d", part, m.number)) }
+
+// newRows makes the view "new" with one row for each key.
+func (m *merger) newRows(ctx context.Context, batch string) error {
+	var missing []string
+	for _, key := range m.sink.Keys {
+		missing = append(missing, quote(key)+" IS NULL")
+	}
+	n, err := m.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s) WHERE %s", batch, strings.Join(missing, " OR ")))
+	if err != nil {
+		return fmt.Errorf("look for rows without a key: %w", err)
+	}
+	if n > 0 {
+		return failf(FailData, "%s of %s have no value in the key (%s), so they cannot be merged. Filter them out, or give them a key.",
+			plural(n, "row", "rows"), m.sink.From, strings.Join(m.sink.Keys, ", "))
+	}
+	if m.sink.LatestBy == "" {
+		if err := m.unique(ctx, batch); err != nil {
+			return err
+		}
+	} else {
+		// Rows alike in LatestBy are told apart by all their columns, so that
+		// the same batch always keeps the same row.
+		batch = fmt.Sprintf("%s QUALIFY row_number() OVER (PARTITION BY %s ORDER BY %s DESC NULLS LAST, %s) = 1",
+			batch, names(m.sink.Keys), quote(m.sink.LatestBy), allNames(m.columns))
+	}
+	return m.exec(ctx, "CREATE TEMP VIEW "+m.name("new")+" AS "+batch)
+}
+
+func allNames(columns []engine.Column) string {
+	all := make([]string, len(columns))
+	for i, c := range columns {
+		all[i] = c.Name
+	}
+	return names(all)
+}
+
+// unique fails on two rows with one key and names the key.
+func (m *merger) unique(ctx context.Context, batch string) error {
+	values := make([]string, len(m.sink.Keys))
+	for i, key := range m.sink.Keys {
+		values[i] = fmt.Sprintf("%s || ' = ' || %s::VARCHAR", literal(key), quote(key))
+	}
+	rows, err := m.c.QueryContext(ctx, fmt.Sprintf("SELECT %s, count(*) FROM (%s) GROUP BY %s HAVING count(*) > 1 ORDER BY ALL LIMIT 1",
+		strings.Join(values, " || ', ' || "), batch, names(m.sink.Keys)))
+	if err != nil {
+		return fmt.Errorf("look for keys that come twice: %w", err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return rows.Err()
+	}
+	var key string
+	var n int64
+	if err := rows.Scan(&key, &n); err != nil {
+		return fmt.Errorf("read a key that comes twice: %w", err)
+	}
+	return failf(FailData, "%d rows of %s have the key %s. Say which of them counts by a column for the latest, or make the key unique in the SQL.", n, m.sink.From, key)
+}
+
+// oldRows makes the table "files" of what the target holds, and the view
+// "old" over its rows with their partition and file.
+func (m *merger) oldRows(ctx context.Context, existing []Existing) error {
+	files := m.name("files")
+	definition := "path VARCHAR, partition VARCHAR, touched BOOLEAN"
+	for i := range m.sink.PartitionBy {
+		definition += fmt.Sprintf(", v%d VARCHAR", i)
+	}
+	if err := m.exec(ctx, "CREATE TEMP TABLE "+files+" ("+definition+")"); err != nil {
+		return fmt.Errorf("note the existing files: %w", err)
+	}
+	marks := strings.Repeat(", ?", len(m.sink.PartitionBy))
+	paths := make([]string, 0, len(existing))
+	for _, e := range existing {
+		args := []any{e.Path, e.Partition}
+		values, err := m.values(e.Partition)
+		if err != nil {
+			return err
+		}
+		if err := m.exec(ctx, "INSERT INTO "+files+" VALUES (?, ?, false"+marks+")", append(args, values...)...); err != nil {
+			return fmt.Errorf("note an existing file: %w", err)
+		}
+		paths = append(paths, e.Path)
+	}
+	if len(existing) == 0 {
+		return nil
+	}
+	scan := "read_parquet(" + list(paths) + ", union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
+	inFiles, err := m.describe(ctx, "SELECT * FROM "+scan)
+	if err != nil {
+		return fmt.Errorf("read the existing files: %w", err)
+	}
+	m.compare(inFiles)
+	selected := "e.*"
+	for i, column := range m.sink.PartitionBy {
+		if _, has := find(inFiles, column); !has {
+			c, _ := find(m.columns, column)
+			selected += fmt.Sprintf(", CAST(f.v%d AS %s) AS %s", i, c.Type, quote(column))
+		}
+	}
+	return m.exec(ctx, fmt.Sprintf("CREATE TEMP VIEW %s AS SELECT %s FROM %s e JOIN %s f ON e.%s = f.path",
+		m.name("old"), selected, scan, files, quote(fileColumn)))
+}
+
+// values returns the partition's values in the order of PartitionBy.
+func (m *merger) values(partition string) ([]any, error) {
+	keys, found := place.Values(partition + "/x")
+	values := make([]any, len(m.sink.PartitionBy))
+	for i, column := range m.sink.PartitionBy {
+		at := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, column) })
+		if at < 0 {
+			return nil, failf(FailData, "The target holds files in %q, which has no value for the partition column %s. Move them away, or partition the sink as they are.", partition, column)
+		}
+		if found[at] != nil {
+			values[i] = *found[at]
+		}
+	}
+	return values, nil
+}
+
+// compare notes where the columns of target and batch differ.
+func (m *merger) compare(old []engine.Column) {
+	for _, c := range m.columns {
+		before, has := find(old, c.Name)
+		switch {
+		case has && before.Type != c.Type:
+			m.events.note(true, "the column %s is %s in the target and %s in this batch; rewritten files take the type that holds both", c.Name, before.Type, c.Type)
+		case !has && !slices.ContainsFunc(m.sink.PartitionBy, func(p string) bool { return strings.EqualFold(p, c.Name) }):
+			m.events.note(true, "the column %s is new in the target; rows that were there have NULL", c.Name)
+		}
+	}
+	for _, c := range old {
+		if _, has := find(m.columns, c.Name); !has && c.Name != fileColumn {
+			m.events.note(true, "the target's column %s is missing in this batch; its rows have NULL", c.Name)
+		}
+	}
+}
+
+// match marks the existing files whose partition is touched. It returns how
+// many rows are replaced, and those partitions.
+func (m *merger) match(ctx context.Context) (replaced int64, partitions []string, err error) {
+	files := m.name("files")
+	n, err := m.count(ctx, "SELECT count(*) FROM "+files)
+	if err != nil || n == 0 {
+		return 0, nil, err
+	}
+	// The partitions that new rows go to.
+	here := "true"
+	if len(m.sink.PartitionBy) > 0 {
+		var same, columns []string
+		for i, column := range m.sink.PartitionBy {
+			columns = append(columns, fmt.Sprintf("%s::VARCHAR AS v%d", quote(column), i))
+			same = append(same, fmt.Sprintf("f.v%d IS NOT DISTINCT FROM p.v%d", i, i))
+		}
+		here = fmt.Sprintf("EXISTS (FROM (SELECT DISTINCT %s FROM %s) p WHERE %s)", strings.Join(columns, ", "), m.name("new"), strings.Join(same, " AND "))
+	}
+	if err := m.exec(ctx, fmt.Sprintf("UPDATE %s AS f SET touched = true WHERE %s", files, here)); err != nil {
+		return 0, nil, fmt.Errorf("find the partitions of the new rows: %w", err)
+	}
+	// The files that hold a row with one of the keys. A key may have moved
+	// from any partition, unless the partition is part of the key.
+	scope := ""
+	if m.partitionInKey() {
+		scope = fmt.Sprintf(" WHERE e.%s IN (SELECT path FROM %s WHERE touched)", quote(fileColumn), files)
+	}
+	hits := m.name("hits")
+	stop := m.watch(ctx, "looking up keys")
+	err = m.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE %s AS SELECT e.%s AS path, count(*) AS n FROM %s e SEMI JOIN %s USING (%s)%s GROUP BY 1",
+		hits, quote(fileColumn), m.name("old"), m.name("new"), names(m.sink.Keys), scope))
+	stop()
+	if err != nil {
+		return 0, nil, fmt.Errorf("look up the keys: %w", err)
+	}
+	if replaced, err = m.count(ctx, "SELECT coalesce(sum(n), 0)::BIGINT FROM "+hits); err != nil {
+		return 0, nil, fmt.Errorf("count the replaced rows: %w", err)
+	}
+	err = m.exec(ctx, fmt.Sprintf("UPDATE %s SET touched = true WHERE partition IN (SELECT partition FROM %s WHERE touched OR path IN (SELECT path FROM %s))", files, files, hits))
+	if err != nil {
+		return 0, nil, fmt.Errorf("mark the touched partitions: %w", err)
+	}
+	partitions, err = m.texts(ctx, "SELECT DISTINCT partition FROM "+files+" WHERE touched ORDER BY 1")
+	return replaced, partitions, err
+}
+
+// partitionInKey reports whether every partition column is part of the key.
+func (m *merger) partitionInKey() bool {
+	for _, column := range m.sink.PartitionBy {
+		if !slices.ContainsFunc(m.sink.Keys, func(k string) bool { return strings.EqualFold(k, column) }) {
+			return false
+		}
+	}
+	return len(m.sink.PartitionBy) > 0
+}
+
+// texts runs a query with one column of text.
+func (s *session) texts(ctx context.Context, query string) ([]string, error) {
+	rows, err := s.c.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
+}
+
+// together puts two lists together, each text once and in order.
+func together(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

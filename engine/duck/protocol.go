@@ -1,0 +1,192 @@
+// Package duck is the only user of DuckDB. DuckDB runs in a worker process of
+// this same binary, never in the server: Do starts one and Main is what it
+// runs. A worker has no credentials, no network and no database; it reads the
+// files it is given, writes where it is told, and ends with its parent.
+package duck
+
+import (
+	"fmt"
+
+	"dogear/engine"
+)
+
+// The file descriptors of a worker, beside stdin (which tells it that its
+// parent lives) and stderr (its log).
+const (
+	requestFD = 3 // one Request as JSON, then the end
+	eventFD   = 4 // Events, one JSON object a line
+)
+
+// Request is what a worker does: exactly one of its tasks.
+type Request struct {
+	Limits   Limits    `json:"limits"`
+	Run      *Run      `json:"run,omitempty"`
+	Query    *Query    `json:"query,omitempty"`
+	Describe *Describe `json:"describe,omitempty"`
+}
+
+// Limits bounds a worker.
+type Limits struct {
+	Threads    int    `json:"threads"`     // 0: as many as there are processors
+	MemoryMB   int    `json:"memory_mb"`   // the whole grant; 0 is the default
+	Scratch    string `json:"scratch"`     // a folder of the worker's own
+	SpillBytes int64  `json:"spill_bytes"` // 0: no limit but the disk
+}
+
+// Input is one source of a job: files of one format under one name.
+type Input struct {
+	Name    string          `json:"name"`
+	Format  engine.Format   `json:"format"`
+	Dialect engine.Dialect  `json:"dialect,omitzero"`
+	Schema  []engine.Column `json:"schema,omitempty"` // empty: worked out from the files
+	Root    string          `json:"root"`
+	Files   []File          `json:"files,omitempty"`
+	Hold    bool            `json:"hold,omitempty"`  // leave out what cannot be read instead of failing
+	Limit   int64           `json:"limit,omitempty"` // rows, for a sample
+}
+
+// File is a file that a worker may read.
+type File struct {
+	Key  string `json:"key"` // by which people know it
+	Path string `json:"path"`
+}
+
+// Run is a SQL job.
+type Run struct {
+	Inputs     []Input           `json:"inputs,omitempty"`
+	Steps      []engine.Step     `json:"steps,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
+	Outputs    []Output          `json:"outputs,omitempty"`
+	MaxRejects int64             `json:"max_rejects,omitempty"`
+	Batch      int64             `json:"batch"` // names the files
+}
+
+// Output is one sink of a job.
+type Output struct {
+	Sink     engine.Sink `json:"sink"`
+	Stage    string      `json:"stage"` // an empty folder
+	Existing []Existing  `json:"existing,omitempty"`
+}
+
+// Existing is a file that the target of a merge holds already.
+type Existing struct {
+	Path      string `json:"path"`
+	Partition string `json:"partition"`
+}
+
+// Query asks for rows.
+type Query struct {
+	Inputs     []Input           `json:"inputs,omitempty"`
+	Steps      []engine.Step     `json:"steps,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
+	SQL        string            `json:"sql"`
+	MaxRows    int               `json:"max_rows"`
+	// Export, where it is set, is a file that gets every row instead.
+	Export string        `json:"export,omitempty"`
+	Format engine.Format `json:"format,omitempty"` // of the export
+}
+
+// Describe asks for the columns of inputs, steps and, where it is given, SQL.
+type Describe struct {
+	Inputs     []Input           `json:"inputs,omitempty"`
+	Steps      []engine.Step     `json:"steps,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
+	SQL        string            `json:"sql,omitempty"`
+}
+
+// Event is one line from a worker. Exactly one field is set; Result or
+// Failure is the last.
+type Event struct {
+	Progress *Progress `json:"progress,omitempty"`
+	Notice   *Notice   `json:"notice,omitempty"`
+	Result   *Result   `json:"result,omitempty"`
+	Failure  *Failure  `json:"failure,omitempty"`
+}
+
+// Progress tells how far a worker is.
+type Progress struct {
+	Percent float64 `json:"percent"` // below 0 is unknown
+	Note    string  `json:"note,omitempty"`
+}
+
+// Notice is something a person should see in the log.
+type Notice struct {
+	Warn bool   `json:"warn,omitempty"`
+	Text string `json:"text"`
+}
+
+// Result is what a worker found or wrote.
+type Result struct {
+	RowsIn    int64      `json:"rows_in"`
+	Rejects   int64      `json:"rejects"`
+	Held      []Held     `json:"held,omitempty"`
+	Written   []Written  `json:"written,omitempty"`   // by index of the output
+	Relations []Relation `json:"relations,omitempty"` // of Describe, and of a Run's inputs
+	Table     *Table     `json:"table,omitempty"`
+}
+
+// Held is a file that could not be read and was left out.
+type Held struct {
+	Input string `json:"input"`
+	Key   string `json:"key"`
+	Note  string `json:"note"`
+}
+
+// Written is what one output got.
+type Written struct {
+	Files    []engine.OutFile `json:"files,omitempty"`
+	Touched  []string         `json:"touched,omitempty"`
+	Columns  []engine.Column  `json:"columns,omitempty"`
+	Rows     int64            `json:"rows"` // of the result, not those rewritten beside it
+	Inserted int64            `json:"inserted,omitempty"`
+	Updated  int64            `json:"updated,omitempty"`
+}
+
+// Relation is a name and its columns.
+type Relation struct {
+	Name    string          `json:"name"`
+	Columns []engine.Column `json:"columns"`
+	Dialect engine.Dialect  `json:"dialect,omitzero"` // of a CSV input
+	Notes   []string        `json:"notes,omitempty"`
+}
+
+// Table holds rows as DuckDB prints them, so that no number is rounded on its
+// way to a screen. A nil cell is NULL.
+type Table struct {
+	Columns []engine.Column `json:"columns"`
+	Rows    [][]*string     `json:"rows"`
+	More    bool            `json:"more"` // there are more rows than were asked for
+	Written int64           `json:"written,omitempty"`
+}
+
+// FailureKind is the class of a failure.
+type FailureKind string
+
+// The kinds of failures.
+const (
+	FailSQL        FailureKind = "sql"        // the job's SQL is wrong
+	FailUnreadable FailureKind = "unreadable" // a file cannot be read
+	FailData       FailureKind = "data"       // the rows break a rule of the sink
+	FailRefused    FailureKind = "refused"    // the sandbox said no
+	FailMemory     FailureKind = "memory"     // the grant or the disk was too small
+	FailCrash      FailureKind = "crash"      // the worker ended without an answer
+	FailInternal   FailureKind = "internal"   // a defect of ours
+)
+
+// Failure is why a worker did not succeed. Message is a whole sentence.
+type Failure struct {
+	Kind    FailureKind `json:"kind"`
+	Message string      `json:"message"`
+	Step    string      `json:"step,omitempty"` // whose SQL is wrong
+	Line    int         `json:"line,omitempty"` // in that SQL, from 1
+	Column  int         `json:"column,omitempty"`
+	// File is the input and key of a file that cannot be read.
+	Input string `json:"input,omitempty"`
+	File  string `json:"file,omitempty"`
+}
+
+func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Message }
+
+func failf(kind FailureKind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,130 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"dogear/engine"
+)
+
+// prepareJSON groups files by layout and reads them with one set of columns.
+func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) error {
+	byKey := map[string]*group{}
+	for _, f := range found {
+		key := f.layout + " " + f.compression
+		if f.converted {
+			key += " " + f.file.Key
+		}
+		if byKey[key] == nil {
+			byKey[key] = r.add()
+		}
+		byKey[key].facts = append(byKey[key].facts, f)
+	}
+	columns := r.in.Schema
+	if len(columns) == 0 && len(found) > 0 {
+		var err error
+		if columns, err = s.describeJSON(ctx, r.groups); err != nil {
+			return err
+		}
+	}
+	for _, g := range r.groups {
+		g.columns = columns
+		g.partition(r.in)
+		options := []string{
+			"format = " + literal(g.facts[0].layout),
+			"compression = " + literal(gzipOrNone(g.facts[0].compression)),
+			"hive_partitioning = false",
+			"filename = " + literal(fileColumn),
+			"columns = " + typed(columns, columns),
+		}
+		g.from = "read_json(getvariable(" + literal(g.variable) + "), " + strings.Join(options, ", ") + ")"
+	}
+	r.target(columns, found)
+	return nil
+}
+
+// gzipOrNone names a compression as read_json wants it.
+func gzipOrNone(compression string) string {
+	if compression == "none" {
+		return "uncompressed"
+	}
+	return compression
+}
+
+// describeJSON works out the columns that all groups have together.
+func (s *session) describeJSON(ctx context.Context, groups []*group) ([]engine.Column, error) {
+	var scans []string
+	for i, g := range groups {
+		name := fmt.Sprintf("dogear describe %d", i)
+		if err := s.setVariable(ctx, name, g.paths()); err != nil {
+			return nil, err
+		}
+		scans = append(scans, fmt.Sprintf(
+			"SELECT * FROM read_json(getvariable(%s), format = %s, compression = %s, union_by_name = true, hive_partitioning = false, maximum_sample_files = %d)",
+			literal(name), literal(g.facts[0].layout), literal(gzipOrNone(g.facts[0].compression)), len(g.facts)))
+	}
+	columns, err := s.describe(ctx, strings.Join(scans, " UNION ALL BY NAME "))
+	return columns, s.blame(err, groups)
+}
+
+// prepareParquet reads all files in one scan by name.
+func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts) error {
+	r.rows = 0
+	if len(found) == 0 {
+		r.target(nil, nil)
+		return nil
+	}
+	g := r.add()
+	g.facts = found
+	if err := s.setVariable(ctx, "dogear describe", g.paths()); err != nil {
+		return err
+	}
+	const all = "read_parquet(getvariable('dogear describe'), union_by_name = true, hive_partitioning = false)"
+	var err error
+	if g.columns, err = s.describe(ctx, "SELECT * FROM "+all); err != nil {
+		return s.blame(err, r.groups)
+	}
+	r.rows, err = s.count(ctx, "SELECT coalesce(sum(num_rows), 0)::BIGINT FROM parquet_file_metadata(getvariable('dogear describe'))")
+	if err != nil {
+		return s.blame(err, r.groups)
+	}
+	g.partition(r.in)
+	g.from = "read_parquet(getvariable(" + literal(g.variable) + "), union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
+	r.target(g.columns, found)
+	r.lost()
+	return nil
+}
+
+// blame turns DuckDB's complaint about a path into one about a file of the
+// input that people know.
+func (s *session) blame(err error, groups []*group) error {
+	if err == nil {
+		return nil
+	}
+	c, ok := complaintOf(err)
+	if !ok {
+		return err
+	}
+	for _, in := range s.inputs {
+		for _, g := range groups {
+			for _, f := range g.facts {
+				if strings.Contains(c.Message, f.path) && contains(in, f.file) {
+					text := sentence(strings.ReplaceAll(c.Message, f.path, f.file.Key))
+					text, _, _ = strings.Cut(text, " Try setting ")
+					return unreadable(in, f.file, "%s", text)
+				}
+			}
+		}
+	}
+	return err
+}
+
+func contains(in Input, file File) bool {
+	for _, f := range in.Files {
+		if f.Path == file.Path {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,373 @@
+package duck
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"dogear/engine"
+)
+
+// writer writes the outputs of a job.
+type writer struct {
+	*session
+	batch  int64
+	uses   map[string]int
+	landed map[string]string // relation: SELECT over its rows, written down once
+	scans  map[string]int64  // rows of each scan, by its first file
+}
+
+// rowsIn adds up what was read: from the footers of Parquet files, from the
+// scans of others. A file that was scanned twice counts once.
+func (w *writer) rowsIn() int64 {
+	var total int64
+	for _, r := range w.reads {
+		total += max(r.rows, 0)
+	}
+	for _, rows := range w.scans {
+		total += rows
+	}
+	return total
+}
+
+func (w *writer) write(ctx context.Context, number int, out Output) (Written, error) {
+	sink := out.Sink
+	if sink.Format == "" {
+		sink.Format = engine.Parquet
+	}
+	columns, err := w.describe(ctx, "SELECT * FROM "+quote(sink.From))
+	if err != nil {
+		return Written{}, inSQL(err, sink.From, "", 0)
+	}
+	if err := check(sink, columns); err != nil {
+		return Written{}, err
+	}
+	if err := isEmpty(out.Stage); err != nil {
+		return Written{}, err
+	}
+	query, columns, err := portable(sink, columns)
+	if err != nil {
+		return Written{}, err
+	}
+	if w.uses[sink.From] > 1 {
+		if query, err = w.land(ctx, number, sink.From, query); err != nil {
+			return Written{}, err
+		}
+	}
+	if sink.Mode == engine.Merge {
+		return w.merge(ctx, number, out, query, columns)
+	}
+	written, err := w.copyOut(ctx, out.Stage, sink, query)
+	if err != nil {
+		return Written{}, err
+	}
+	written.Columns = columns
+	if sink.Mode == engine.OverwritePartitions || sink.Mode == engine.Replace {
+		written.Touched = touched(written.Files)
+	}
+	return written, nil
+}
+
+// check refuses a sink whose columns or format cannot work, before anything
+// is read.
+func check(sink engine.Sink, columns []engine.Column) error {
+	var have []string
+	for _, c := range columns {
+		have = append(have, c.Name)
+	}
+	needed := slices.Concat(sink.PartitionBy, sink.Keys)
+	if sink.LatestBy != "" {
+		needed = append(needed, sink.LatestBy)
+	}
+	for _, name := range needed {
+		if _, ok := find(columns, name); !ok {
+			return failf(FailData, "The sink of %s uses the column %s, but %s has only %s.", sink.From, name, sink.From, strings.Join(have, ", "))
+		}
+	}
+	switch {
+	case len(sink.PartitionBy) >= len(columns):
+		return failf(FailData, "The sink of %s partitions by every column; at least one must be left to write.", sink.From)
+	case sink.Format == engine.JSON && len(sink.PartitionBy) > 0:
+		return failf(FailData, "The sink of %s writes JSON and cannot be partitioned. Write Parquet or CSV, or leave out the partition columns.", sink.From)
+	case sink.Mode == engine.Merge && sink.Format != engine.Parquet:
+		return failf(FailData, "The sink of %s merges, and only Parquet can be merged.", sink.From)
+	case sink.Mode == engine.Merge && len(sink.Keys) == 0:
+		return failf(FailData, "The sink of %s merges and needs the columns that make up its key.", sink.From)
+	}
+	return nil
+}
+
+// isEmpty insists on a new folder: a write into one that is not mixes with
+// what is there, or deletes it (guard G1).
+func isEmpty(stage string) error {
+	entries, err := os.ReadDir(stage)
+	if err != nil {
+		return fmt.Errorf("look into the stage: %w", err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("the stage %s is not empty", stage)
+	}
+	return nil
+}
+
+// Types that Parquet or its readers do not hold, and what they are written
+// as. HUGEINT would silently become DOUBLE (guard G4).
+var (
+	hugeType = regexp.MustCompile(`\bU?HUGEINT\b`)
+	textType = regexp.MustCompile(`\b(UUID|JSON|INTERVAL|BIT|VARINT|BIGNUM|TIME WITH TIME ZONE|TIME|ENUM\([^)]*\))(\W|$)`)
+	wideType = regexp.MustCompile(`\bUBIGINT\b`)
+)
+
+// portable selects the relation of sink with types that every reader knows.
+// A value that does not fit fails the write; none is rounded.
+func portable(sink engine.Sink, columns []engine.Column) (string, []engine.Column, error) {
+	if sink.Format != engine.Parquet {
+		return "SELECT * FROM " + quote(sink.From), columns, nil
+	}
+	cast := slices.Clone(columns)
+	expressions := make([]string, len(columns))
+	for i, c := range columns {
+		expressions[i] = quote(c.Name)
+		if strings.HasPrefix(c.Type, "UNION(") {
+			return "", nil, failf(FailData, "The column %s of %s is a union, which Parquet cannot hold. Cast it in the SQL.", c.Name, sink.From)
+		}
+		to := hugeType.ReplaceAllString(c.Type, "DECIMAL(38,0)")
+		to = textType.ReplaceAllString(to, "VARCHAR$2")
+		to = wideType.ReplaceAllString(to, "DECIMAL(20,0)")
+		if c.Type == `"NULL"` {
+			to = "VARCHAR"
+		}
+		if to != c.Type {
+			expressions[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", quote(c.Name), to, quote(c.Name))
+			cast[i].Type = to
+		}
+	}
+	return "SELECT " + strings.Join(expressions, ", ") + " FROM " + quote(sink.From), cast, nil
+}
+
+// land writes the rows of a relation down, so that they are computed once.
+func (w *writer) land(ctx context.Context, number int, from, query string) (string, error) {
+	if known := w.landed[query]; known != "" {
+		return known, nil
+	}
+	path := filepath.Join(w.limits.Scratch, fmt.Sprintf("landed-%d.parquet", number))
+	stop := w.watch(ctx, "reading")
+	rows, err := w.c.QueryContext(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy)", query, literal(path)))
+	if err == nil {
+		err = rows.Close()
+	}
+	stop()
+	if err != nil {
+		return "", inRun(err, from)
+	}
+	w.profile()
+	w.landed[query] = "SELECT * FROM read_parquet(" + literal(path) + ", hive_partitioning = false)"
+	return w.landed[query], nil
+}
+
+// inRun adds the relation's name to an error that came up over its rows.
+func inRun(err error, from string) error {
+	c, ok := complaintOf(err)
+	if ok && (c.Type == "Conversion" || c.Type == "Invalid Input" || c.Type == "Out of Range") && !named.MatchString(c.Message) {
+		return failf(FailData, "%s: %s", from, sentence(c.Message))
+	}
+	return err
+}
+
+// copyOut writes query into the empty folder stage, and proves that what lies
+// there is every row of it.
+func (w *writer) copyOut(ctx context.Context, stage string, sink engine.Sink, query string) (Written, error) {
+	written, counted, err := w.copyOnce(ctx, stage, sink, query)
+	if err == nil && tooManyFiles(written.Files) {
+		// More partitions than stay open at once: each was begun again and
+		// again. Sorted, each is written in one go (guard G5).
+		w.events.note(false, "%d files for %d partitions: sorting by partition and writing again", len(written.Files), len(touched(written.Files)))
+		if err := emptyStages([]Output{{Stage: stage}}); err != nil {
+			return Written{}, err
+		}
+		written, counted, err = w.copyOnce(ctx, stage, sink, query+" ORDER BY "+names(sink.PartitionBy))
+	}
+	if err != nil {
+		return Written{}, inRun(err, sink.From)
+	}
+	for _, f := range written.Files {
+		written.Rows += f.Rows
+	}
+	if counted != written.Rows {
+		return Written{}, failf(FailInternal, "%d rows were to be written and %d were", counted, written.Rows)
+	}
+	return written, nil
+}
+
+// tooManyFiles reports whether partitions were closed and begun again.
+func tooManyFiles(files []engine.OutFile) bool {
+	partitions := len(touched(files))
+	return partitions > openPartitions && len(files) > 2*partitions
+}
+
+func (w *writer) copyOnce(ctx context.Context, stage string, sink engine.Sink, query string) (Written, int64, error) {
+	base := fmt.Sprintf("part-%06d-", w.batch)
+	extension := string(cmp.Or(sink.Format, engine.Parquet))
+	target := filepath.Join(stage, base+"0."+extension)
+	options := map[engine.Format]string{
+		engine.Parquet: "FORMAT parquet, COMPRESSION zstd, RETURN_FILES",
+		engine.CSV:     "FORMAT csv, HEADER, RETURN_FILES",
+		engine.JSON:    "FORMAT json, RETURN_FILES",
+	}[cmp.Or(sink.Format, engine.Parquet)]
+	if len(sink.PartitionBy) > 0 {
+		target = stage
+		options += ", PARTITION_BY (" + names(sink.PartitionBy) + "), FILENAME_PATTERN " + literal(base+"{i}")
+	}
+	statement := fmt.Sprintf("COPY (%s) TO %s (%s)", query, literal(target), options)
+	stop := w.watch(ctx, "writing")
+	files, counted, err := w.copied(ctx, statement)
+	stop()
+	if err != nil {
+		return Written{}, 0, err
+	}
+	w.profile()
+	written := Written{}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if seen[f] {
+			// Two values of one partition made one path, and the second wrote
+			// over the first (guard G3).
+			return Written{}, 0, failf(FailData, "Two different partition values of %s are written to the same folder %s, so rows would be lost. Replace the text __HIVE_DEFAULT_PARTITION__ or NULL in %s.",
+				sink.From, filepath.Dir(f), strings.Join(sink.PartitionBy, ", "))
+		}
+		seen[f] = true
+	}
+	written.Files, err = w.inventory(ctx, stage, slices.Sorted(maps.Keys(seen)), sink)
+	return written, counted, err
+}
+
+// copied runs a COPY and returns the files and the number of rows it names.
+func (w *writer) copied(ctx context.Context, statement string) (files []string, counted int64, err error) {
+	rows, err := w.c.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, 0, err
+	}
+	for rows.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, 0, fmt.Errorf("read what was written: %w", err)
+		}
+		for i, column := range columns {
+			switch v := values[i].(type) {
+			case int64:
+				if column == "Count" {
+					counted = v
+				}
+			case []any:
+				for _, f := range v {
+					if text, ok := f.(string); ok {
+						files = append(files, text)
+					}
+				}
+			}
+		}
+	}
+	return files, counted, rows.Err()
+}
+
+// inventory counts the rows of what lies in the stage by reading it, so that
+// the manifest tells what is there and not what was meant.
+func (w *writer) inventory(ctx context.Context, stage string, files []string, sink engine.Sink) ([]engine.OutFile, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	query := "SELECT file_name, num_rows FROM parquet_file_metadata(" + list(files) + ")"
+	switch sink.Format {
+	case engine.CSV:
+		query = "SELECT filename, count(*) FROM read_csv(" + list(files) + ", all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"', union_by_name = true, hive_partitioning = false, filename = true, auto_detect = true) GROUP BY 1"
+	case engine.JSON:
+		query = "SELECT filename, count(*) FROM read_json_objects(" + list(files) + ", format = 'newline_delimited', filename = true) GROUP BY 1"
+	case engine.Parquet:
+	}
+	counts := map[string]int64{}
+	rows, err := w.c.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("count what was written: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var n int64
+		if err := rows.Scan(&name, &n); err != nil {
+			return nil, fmt.Errorf("count what was written: %w", err)
+		}
+		counts[name] = n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count what was written: %w", err)
+	}
+	out := make([]engine.OutFile, 0, len(files))
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil {
+			return nil, fmt.Errorf("look at what was written: %w", err)
+		}
+		below, err := filepath.Rel(stage, f)
+		if err != nil {
+			return nil, fmt.Errorf("name what was written: %w", err)
+		}
+		partition := filepath.ToSlash(filepath.Dir(below))
+		if partition == "." {
+			partition = ""
+		}
+		out = append(out, engine.OutFile{Path: filepath.ToSlash(below), Partition: partition, Rows: counts[f], Bytes: info.Size()})
+	}
+	return out, nil
+}
+
+// touched lists the partitions of files once, in order.
+func touched(files []engine.OutFile) []string {
+	set := map[string]bool{}
+	for _, f := range files {
+		set[f.Partition] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// profile remembers how many rows each scan of the last query gave. Without
+// a profile the figures of what was read are missing, and nothing else.
+func (w *writer) profile() {
+	if info, err := duckdb.GetProfilingInfo(w.c); err == nil {
+		w.scanned(info)
+	}
+}
+
+func (w *writer) scanned(node duckdb.ProfilingInfo) {
+	name, extra := node.Metrics["OPERATOR_NAME"], node.Metrics["EXTRA_INFO"]
+	if strings.Contains(name, "READ_CSV") || strings.Contains(name, "READ_JSON") {
+		rows, err := strconv.ParseInt(node.Metrics["OPERATOR_CARDINALITY"], 10, 64)
+		first := scanFile.FindString(extra)
+		if err == nil {
+			w.scans[first] = max(rows, w.scans[first])
+		}
+	}
+	for _, child := range node.Children {
+		w.scanned(child)
+	}
+}
+
+// scanFile finds the files of a scan in its profile: they tell scans apart.
+var scanFile = regexp.MustCompile(`'?Filename\(s\)'?=[^}\n]*`)
