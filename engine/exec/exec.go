@@ -120,6 +120,12 @@ const maxGroup = 512
 // Run commits what is queued until ctx ends, then lets running attempts drain.
 // Everything that queued up while one group was being written is the next one.
 func (e *Exec) Run(ctx context.Context) error {
+	// What an earlier server left is read before anything new is written, so
+	// that no node of this server is taken for one of them.
+	left, err := e.Store.OpenNodes(ctx)
+	if err != nil {
+		return fmt.Errorf("find what was under way: %w", err)
+	}
 	// A transition is never cut off: the loop outlives ctx until all work is done.
 	loop, end := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -131,9 +137,7 @@ func (e *Exec) Run(ctx context.Context) error {
 		end()
 		<-ended
 	}()
-	if err := e.recover(ctx); err != nil {
-		return fmt.Errorf("take up what was under way: %w", err)
-	}
+	e.recover(ctx, left)
 	<-ctx.Done()
 	e.drain()
 	e.work.Wait()

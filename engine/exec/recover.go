@@ -11,12 +11,8 @@ import (
 
 // recover takes up every node that an earlier server left open. Nothing is
 // guessed: the database says how far each had come.
-func (e *Exec) recover(ctx context.Context) error {
-	open, err := e.Store.OpenNodes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range open {
+func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
+	for _, n := range left {
 		if n.State == engine.Ready {
 			e.await(n)
 			continue
@@ -25,7 +21,6 @@ func (e *Exec) recover(ctx context.Context) error {
 		e.work.Go(func() { e.adopt(ctx, n) })
 	}
 	e.fill()
-	return nil
 }
 
 // adopt waits until the process of a node is gone, then goes on with the very
