@@ -3,6 +3,8 @@
 package layout
 
 import (
+	"context"
+	"io"
 	"time"
 
 	"dogear/engine"
@@ -95,4 +97,18 @@ func headers(token string) string { return `{"X-CSRF-Token":"` + token + `"}` }
 // Hit is one thing that a search found.
 type Hit struct {
 	Icon, Label, Kind, Href string
+}
+
+// Around puts content into the frame of page.
+func Around(page Page, content templ.Component) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		return Shell(page).Render(templ.WithChildren(ctx, content), w)
+	})
+}
+
+// AroundPlain puts content into the frame of a page without navigation.
+func AroundPlain(page Page, content templ.Component) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		return Plain(page).Render(templ.WithChildren(ctx, content), w)
+	})
 }

@@ -178,3 +178,14 @@ func Spent(start, end, now time.Time) time.Duration {
 
 // machine is a time as HTML wants it.
 func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Numeric reports whether values of a DuckDB type stand right-aligned.
+func Numeric(kind string) bool {
+	kind = strings.ToUpper(kind)
+	for _, prefix := range []string{"DECIMAL", "DOUBLE", "FLOAT", "REAL", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U"} {
+		if strings.HasPrefix(kind, prefix) && kind != "UUID" && !strings.HasPrefix(kind, "UNION") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,327 @@
+package run
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/views/show"
+)
+
+// Tab is one page of the panel.
+type Tab string
+
+// The tabs of the panel.
+const (
+	TabLog       Tab = "log"
+	TabInputs    Tab = "inputs"
+	TabOutputs   Tab = "outputs"
+	TabBookmark  Tab = "bookmark"
+	TabArguments Tab = "arguments"
+	TabAttempts  Tab = "attempts"
+)
+
+var tabs = []struct {
+	tab  Tab
+	word string
+}{
+	{TabLog, "Log"}, {TabInputs, "Inputs"}, {TabOutputs, "Outputs"}, {TabBookmark, "Bookmark"}, {TabArguments, "Arguments"}, {TabAttempts, "Attempts"},
+}
+
+// Node is what the panel of a card shows. Attempt.Attempt is 0 for a node that
+// has not started.
+type Node struct {
+	View     View
+	Ref      engine.Ref
+	Name     string
+	Trigger  *engine.Trigger // set where the card is a trigger
+	Fired    engine.TriggerRun
+	Attempt  engine.NodeRun
+	Attempts []engine.NodeRun // of this node, newest first
+	Tab      Tab
+	Batch    engine.Batch
+	Log      Log
+	Inputs   Inputs
+	Moves    []Move
+}
+
+// Move is a bookmark of the node's job and how this run moved it; nil for not.
+type Move struct {
+	Mark engine.Bookmark
+	Move *engine.BookmarkMove
+}
+
+// Node finds what is known of a card: of that start and attempt, or of the
+// newest where they are 0.
+func (v View) Node(card string, start, attempt int, tab any) Node {
+	n := Node{View: v, Tab: TabLog}
+	for _, t := range tabs {
+		if fmt.Sprint(tab) == string(t.tab) {
+			n.Tab = t.tab
+		}
+	}
+	ref, err := engine.ParseRef(card)
+	if err != nil {
+		n.Trigger = v.Run.Body.Trigger(engine.ID(card))
+		for _, t := range v.Triggers {
+			if string(t.Trigger) == card {
+				n.Fired = t
+			}
+		}
+		return n
+	}
+	n.Ref, n.Name = ref, v.NameOf(ref)
+	n.Attempt, _ = v.newest(ref)
+	for _, a := range slices.Backward(v.Nodes) {
+		if a.Ref != ref {
+			continue
+		}
+		n.Attempts = append(n.Attempts, a)
+		if a.Start == start && a.Attempt == attempt {
+			n.Attempt = a
+		}
+	}
+	return n
+}
+
+// Live reports whether more may come of the attempt.
+func (n Node) Live() bool { return n.Attempt.Attempt > 0 && !n.Attempt.State.Done() }
+
+// href is the address of the panel with another tab.
+func (n Node) href(tab Tab) string { return n.address("") + "?" + n.query(tab).Encode() }
+
+// part is the address of a piece of the panel.
+func (n Node) part(name string, more ...string) string {
+	q := n.query(n.Tab)
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	return n.address("/"+name) + "?" + q.Encode()
+}
+
+func (n Node) address(tail string) string {
+	return "/runs/" + string(n.View.Run.ID) + "/nodes/" + n.Ref.String() + tail
+}
+
+func (n Node) query(tab Tab) url.Values {
+	return url.Values{
+		"start": {strconv.Itoa(n.Attempt.Start)}, "attempt": {strconv.Itoa(n.Attempt.Attempt)}, "tab": {string(tab)},
+	}
+}
+
+// figures are the four numbers above the tabs.
+func (n Node) figures() [][2]string {
+	c := n.Attempt.Counts
+	if n.Ref.Kind == engine.KindCrawler {
+		return [][2]string{
+			{"Files", show.Count(c.Files)}, {"Looked at", show.Size(c.BytesIn)}, {"Tables", show.Count(c.Tables)}, {"Partitions", show.Count(c.Partitions)},
+		}
+	}
+	return [][2]string{
+		{"Files", show.Count(c.Files)}, {"Rows in", show.Count(c.RowsIn)}, {"Rows out", show.Count(c.RowsOut)}, {"Written", show.Size(c.BytesOut)},
+	}
+}
+
+func (n Node) subtitle() string {
+	if n.Attempt.Attempt == 0 {
+		return "Has not started"
+	}
+	kind := "Job"
+	if n.Ref.Kind == engine.KindCrawler {
+		kind = "Crawler"
+	}
+	text := fmt.Sprintf("%s v%d · attempt %d", kind, n.Attempt.Version, n.Attempt.Attempt)
+	if n.Attempt.Start > 1 {
+		text += fmt.Sprintf(" of start %d", n.Attempt.Start)
+	}
+	return text
+}
+
+func (n Node) objectHref() string {
+	if n.Ref.Kind == engine.KindCrawler {
+		return "/crawlers/" + string(n.Ref.ID)
+	}
+	return "/jobs/" + string(n.Ref.ID)
+}
+
+// Log is one piece of an attempt's log.
+type Log struct {
+	Blocks [][]Line
+	From   int64
+	Next   int64 // where the next piece begins
+	More   bool  // there is more already
+	Live   bool  // the attempt may write more
+}
+
+// Line is one line of it.
+type Line struct {
+	At    time.Time
+	Level string
+	Spans []Span
+}
+
+func (l Line) millis() string { return l.At.Format(".000") }
+
+// Inputs is one page of what a plan took and left, by reason.
+type Inputs struct {
+	Groups []InputGroup
+	Items  []Input
+	Next   int // 0 for no more
+	Total  int
+}
+
+// InputGroup counts the objects of one source and reason.
+type InputGroup struct {
+	Source string
+	Reason engine.Reason
+	Taken  bool
+	engine.Tally
+}
+
+// Input is one object of a plan.
+type Input struct {
+	Source string
+	engine.Planned
+}
+
+// reasons in the order in which they are shown, with their words.
+var reasons = []struct {
+	reason engine.Reason
+	word   string
+}{
+	{engine.ReasonNew, "New"},
+	{engine.ReasonChanged, "Changed in place"},
+	{engine.ReasonReopened, "Read again, its partition is rebuilt"},
+	{engine.ReasonUnreadable, "Cannot be read"},
+	{engine.ReasonHeld, "Held"},
+	{engine.ReasonTooYoung, "Too young, may still be written"},
+	{engine.ReasonOverBound, "Over the limit of a run"},
+	{engine.ReasonOutside, "Outside of the range"},
+	{engine.ReasonTouched, "Touched, same content"},
+	{engine.ReasonGone, "Gone from the source"},
+	{engine.ReasonAlreadyRead, "Already read"},
+	{engine.ReasonFiltered, "Filtered"},
+}
+
+// ReasonWord is a reason in words.
+func ReasonWord(r engine.Reason) string {
+	for _, known := range reasons {
+		if known.reason == r {
+			return known.word
+		}
+	}
+	return string(r)
+}
+
+func reasonHue(r engine.Reason, taken bool) string {
+	switch {
+	case r == engine.ReasonChanged, r == engine.ReasonHeld, r == engine.ReasonUnreadable:
+		return "warn"
+	case taken:
+		return "ok"
+	default:
+		return "idle"
+	}
+}
+
+// PageInputs shows limit objects of plan from the given one on.
+func PageInputs(plan engine.Plan, from, limit int) Inputs {
+	var page Inputs
+	var all []Input
+	for _, s := range plan.Sources {
+		sums := map[engine.Reason]engine.Tally{}
+		for r, t := range s.Counts {
+			sums[r] = t
+		}
+		for _, o := range slices.Concat(s.Taken, s.Exceptions) {
+			all = append(all, Input{Source: s.Source, Planned: o})
+			if _, counted := s.Counts[o.Reason]; !counted {
+				t := sums[o.Reason]
+				sums[o.Reason] = engine.Tally{Files: t.Files + 1, Bytes: t.Bytes + o.Size}
+			}
+		}
+		taken := map[engine.Reason]bool{}
+		for _, o := range s.Taken {
+			taken[o.Reason] = true
+		}
+		for _, r := range reasons {
+			if t := sums[r.reason]; t.Files > 0 {
+				page.Groups = append(page.Groups, InputGroup{Source: s.Source, Reason: r.reason, Taken: taken[r.reason], Tally: t})
+			}
+		}
+	}
+	page.Total = len(all)
+	from = min(max(from, 0), len(all))
+	to := min(from+limit, len(all))
+	page.Items = all[from:to]
+	if to < len(all) {
+		page.Next = to
+	}
+	return page
+}
+
+// Output is one file that an attempt wrote.
+type Output struct {
+	Sink, Index int
+	Path        string // the whole address
+	Connection  engine.ID
+	Format      engine.Format
+	engine.OutFile
+}
+
+// outputs lists the files of a sink.
+func (n Node) outputs(sink int) []Output {
+	if sink < 0 || sink >= len(n.Batch.Manifest.Sinks) {
+		return nil
+	}
+	m := n.Batch.Manifest.Sinks[sink]
+	out := make([]Output, len(m.Files))
+	for i, f := range m.Files {
+		out[i] = Output{Sink: sink, Index: i, Path: strings.TrimSuffix(m.Root, "/") + "/" + f.Path, Format: engine.Parquet, OutFile: f}
+		if sql := n.Batch.Body.SQL; sql != nil && m.Sink < len(sql.Sinks) {
+			out[i].Connection = sql.Sinks[m.Sink].Connection
+			if sql.Sinks[m.Sink].Format != "" {
+				out[i].Format = sql.Sinks[m.Sink].Format
+			}
+		}
+	}
+	return out
+}
+
+// File is one of the files that the attempt wrote.
+func (n Node) File(sink, index int) (Output, bool) {
+	files := n.outputs(sink)
+	if index < 0 || index >= len(files) {
+		return Output{}, false
+	}
+	return files[index], true
+}
+
+func (o Output) sampleHref(n Node) string {
+	return n.part("sample", "sink", strconv.Itoa(o.Sink), "file", strconv.Itoa(o.Index))
+}
+
+// moveText says in words how a run moved a bookmark.
+func (m Move) text() string {
+	if m.Move == nil {
+		return "This run did not move it."
+	}
+	text := fmt.Sprintf("v%d → v%d: %s read for the first time", m.Move.Version-1, m.Move.Version, show.Many(m.Move.Added, "file"))
+	if m.Move.Again > 0 {
+		text += fmt.Sprintf(", %s read again because it changed in place", show.Many(m.Move.Again, "file"))
+	}
+	return text + ", " + show.Size(m.Move.InBytes) + "."
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,352 @@
+// Package run shows runs: the list, and the page of one with its graph, the
+// panel of a node and the timeline.
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/views/canvas"
+	"dogear/views/show"
+)
+
+// Listing is what the list of runs shows.
+type Listing struct {
+	Runs   []engine.Run
+	Filter engine.RunFilter
+	Next   engine.ID // older runs follow this one; "" for none
+	Now    time.Time
+}
+
+// NewListing keeps limit of the runs that were found.
+func NewListing(found []engine.Run, filter engine.RunFilter, limit int, now time.Time) Listing {
+	l := Listing{Runs: found, Filter: filter, Now: now}
+	if len(found) > limit {
+		l.Runs = found[:limit]
+		l.Next = l.Runs[limit-1].ID
+	}
+	return l
+}
+
+// query is the address of this list with one parameter set anew.
+func (l Listing) query(name, value string) string {
+	q := url.Values{}
+	set := func(k, v string) {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	set("name", l.Filter.Name)
+	set("of", string(l.Filter.Object))
+	set("outcome", l.outcome())
+	q.Del(name)
+	set(name, value)
+	if len(q) == 0 {
+		return "/runs"
+	}
+	return "/runs?" + q.Encode()
+}
+
+func (l Listing) outcome() string {
+	if l.Filter.Open {
+		return "open"
+	}
+	return string(l.Filter.Outcome)
+}
+
+func (l Listing) filtered() bool {
+	return l.outcome() != "" || l.Filter.Name != "" || l.Filter.Object != "" || l.Filter.Before != ""
+}
+
+type choice struct{ value, word string }
+
+var outcomes = []choice{
+	{"", "All"}, {"open", "Running"}, {"succeeded", "Succeeded"}, {"partly_failed", "Partly failed"}, {"failed", "Failed"}, {"stopped", "Stopped"},
+}
+
+// View is one run with all its parts.
+type View struct {
+	Run      engine.Run
+	Nodes    []engine.NodeRun
+	Triggers []engine.TriggerRun
+	Selected string // the card whose panel is open
+	Now      time.Time
+	CSRF     string
+}
+
+// Short names the run for people.
+func (v View) Short() string { return show.Short(v.Run.ID) }
+
+// Href is the address of the run.
+func (v View) Href() string { return "/runs/" + string(v.Run.ID) }
+
+// ObjectHref is the address of what ran.
+func (v View) ObjectHref() string {
+	kind := map[engine.RunKind]string{engine.RunWorkflow: "/workflows/", engine.RunJob: "/jobs/", engine.RunCrawl: "/crawlers/"}[v.Run.Kind]
+	return kind + string(v.Run.Object)
+}
+
+// body is the graph that the run pinned; a job or crawl alone is one card.
+func (v View) body() engine.WorkflowBody {
+	body := v.Run.Body
+	if v.Run.Kind != engine.RunWorkflow {
+		body.Cards = v.Refs()
+	}
+	return body
+}
+
+// Refs lists the jobs and crawlers of the run.
+func (v View) Refs() []engine.Ref {
+	switch v.Run.Kind {
+	case engine.RunJob:
+		return []engine.Ref{{Kind: engine.KindJob, ID: v.Run.Object}}
+	case engine.RunCrawl:
+		return []engine.Ref{{Kind: engine.KindCrawler, ID: v.Run.Object}}
+	case engine.RunWorkflow:
+	}
+	return v.Run.Body.Refs()
+}
+
+// NameOf is the name that ref had when it ran; "" where it has not.
+func (v View) NameOf(ref engine.Ref) string {
+	if v.Run.Kind != engine.RunWorkflow {
+		return v.Run.Name
+	}
+	if n, ok := v.newest(ref); ok {
+		return n.Name
+	}
+	return ""
+}
+
+// newest is the last attempt of the last start of ref.
+func (v View) newest(ref engine.Ref) (engine.NodeRun, bool) {
+	var found engine.NodeRun
+	for _, n := range v.Nodes {
+		if n.Ref == ref && (n.Start > found.Start || n.Start == found.Start && n.Attempt >= found.Attempt) {
+			found = n
+		}
+	}
+	return found, found.Ref == ref && !ref.IsZero()
+}
+
+// Select chooses the card whose panel is open: the one that was asked for, else
+// a node that failed, else one that runs, else the first.
+func (v *View) Select(asked string) {
+	refs := v.Refs()
+	best, rank := "", 9
+	for _, ref := range refs {
+		if ref.String() == asked {
+			v.Selected = asked
+			return
+		}
+		n, ok := v.newest(ref)
+		r := 3
+		switch {
+		case ok && show.OfState(n.State).Hue == "bad":
+			r = 0
+		case ok && !n.State.Done():
+			r = 1
+		case ok:
+			r = 2
+		}
+		if r < rank {
+			best, rank = ref.String(), r
+		}
+	}
+	v.Selected = best
+}
+
+// Graph is the run as the canvas draws it.
+func (v View) Graph(infos canvas.Infos) canvas.View {
+	body := v.body()
+	in := canvas.Input{Mode: canvas.Run, Body: &body, Infos: infos, Runs: map[string]canvas.Progress{}, Fired: map[engine.ID]time.Time{}}
+	for _, ref := range v.Refs() {
+		if n, ok := v.newest(ref); ok {
+			in.Runs[ref.String()] = v.progress(n)
+		}
+	}
+	for _, t := range v.Triggers {
+		if !t.FiredAt.IsZero() {
+			in.Fired[t.Trigger] = t.FiredAt
+		}
+	}
+	drawn := canvas.New(in)
+	drawn.Run, drawn.Seq, drawn.Name, drawn.Selected = v.Run.ID, v.Run.Seq, v.Run.Name, v.Selected
+	drawn.Base, drawn.Panel = v.Href(), v.Href()+"/nodes/"
+	return drawn
+}
+
+func (v View) progress(n engine.NodeRun) canvas.Progress {
+	p := canvas.Progress{State: n.State, Started: n.Started, Ended: n.Ended, Sub: show.OfState(n.State).Word}
+	if n.Attempt > 1 {
+		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
+	}
+	if !n.Started.IsZero() {
+		p.Note = show.Length(show.Spent(n.Started, n.Ended, v.Now))
+	}
+	switch {
+	case n.Counts.RowsOut > 0:
+		p.Fact = show.Many(n.Counts.RowsOut, "row")
+	case n.Counts.Partitions > 0:
+		p.Fact = show.Many(n.Counts.Partitions, "partition")
+	case n.Counts.Tables > 0:
+		p.Fact = show.Many(n.Counts.Tables, "table")
+	}
+	return p
+}
+
+// tally counts the nodes by what people want to know of them.
+type tally struct {
+	hue, icon, word string
+	n               int
+}
+
+func (v View) tallies() []tally {
+	all := []tally{
+		{"ok", "check", "done", 0}, {"run", "loader-circle", "running", 0}, {"bad", "x", "failed", 0},
+		{"idle", "square", "stopped or skipped", 0}, {"idle", "circle-dashed", "waiting", 0},
+	}
+	for _, ref := range v.Refs() {
+		n, ok := v.newest(ref)
+		i := 4
+		switch {
+		case !ok:
+		case n.State == engine.Succeeded:
+			i = 0
+		case show.OfState(n.State).Hue == "bad":
+			i = 2
+		case n.State.Done():
+			i = 3
+		case n.State != engine.Ready:
+			i = 1
+		}
+		all[i].n++
+	}
+	return slices.DeleteFunc(all, func(t tally) bool { return t.n == 0 })
+}
+
+func (t tally) String() string { return strconv.Itoa(t.n) + " " + t.word }
+
+// span is one bar of the timeline, in per cent of the run.
+type span struct {
+	node              engine.NodeRun
+	name, href        string
+	wait, left, width float64
+	critical          bool
+}
+
+// spans are the bars of all attempts in the order they began.
+func (v View) spans() []span {
+	end := v.Run.Ended
+	if end.IsZero() {
+		end = v.Now
+	}
+	total := max(end.Sub(v.Run.Started), time.Millisecond)
+	share := func(t time.Time) float64 {
+		return min(max(100*float64(t.Sub(v.Run.Started))/float64(total), 0), 100)
+	}
+	critical := v.critical()
+	var out []span
+	for _, n := range v.Nodes {
+		if n.State == engine.Skipped || n.ReadyAt.IsZero() && n.Started.IsZero() {
+			continue
+		}
+		from, to := n.Started, n.Ended
+		if from.IsZero() {
+			from = end
+		}
+		if to.IsZero() {
+			to = end
+		}
+		ready := cmp.Or(n.ReadyAt, from)
+		s := span{
+			node: n, name: n.Name, wait: share(ready), left: share(from), width: max(share(to)-share(from), 0), critical: critical[n.Key()],
+			href: nodeHref(n, ""),
+		}
+		if n.Attempt > 1 || v.retried(n) {
+			s.name += " · " + strconv.Itoa(n.Attempt)
+		}
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b span) int { return cmp.Compare(a.wait, b.wait) })
+	return out
+}
+
+func (v View) retried(n engine.NodeRun) bool {
+	return slices.ContainsFunc(v.Nodes, func(o engine.NodeRun) bool { return o.Ref == n.Ref && o.Start == n.Start && o.Attempt > 1 })
+}
+
+// critical is the chain of attempts that decided how long the run took: from
+// the last end back through what each one waited for.
+func (v View) critical() map[engine.NodeKey]bool {
+	path := map[engine.NodeKey]bool{}
+	at := v.lastEnd(func(engine.NodeRun) bool { return true })
+	for at != nil && !path[at.Key()] {
+		path[at.Key()] = true
+		node := *at
+		at = v.lastEnd(func(n engine.NodeRun) bool { // an earlier attempt of the same start
+			return n.Ref == node.Ref && n.Start == node.Start && n.Attempt == node.Attempt-1
+		})
+		if at != nil {
+			continue
+		}
+		trigger := v.Run.Body.Trigger(node.By)
+		if trigger == nil {
+			break
+		}
+		at = v.lastEnd(func(n engine.NodeRun) bool {
+			return n.State.Done() && slices.ContainsFunc(trigger.Predicate.Conditions, func(c engine.Condition) bool {
+				return c.Ref == n.Ref && c.Meets(n.State)
+			})
+		})
+	}
+	return path
+}
+
+// lastEnd is the node of those that ended last, or still runs.
+func (v View) lastEnd(among func(engine.NodeRun) bool) *engine.NodeRun {
+	var last *engine.NodeRun
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.State == engine.Skipped || n.Started.IsZero() || !among(*n) {
+			continue
+		}
+		if last == nil || last.Ended.Before(n.Ended) && !last.Ended.IsZero() || n.Ended.IsZero() {
+			last = n
+		}
+	}
+	return last
+}
+
+// criticalText says how long the critical path was and what took most of it.
+func (v View) criticalText() string {
+	path := v.critical()
+	var total, most time.Duration
+	name := ""
+	for _, n := range v.Nodes {
+		if !path[n.Key()] {
+			continue
+		}
+		d := show.Spent(n.Started, n.Ended, v.Now)
+		if total += d; d > most {
+			most, name = d, n.Name
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("critical path %s · %d %% of it in %s", show.Length(total), 100*most/total, name)
+}
+
+func nodeHref(n engine.NodeRun, tab Tab) string {
+	q := url.Values{"node": {n.Ref.String()}, "start": {strconv.Itoa(n.Start)}, "attempt": {strconv.Itoa(n.Attempt)}}
+	if tab != "" {
+		q.Set("tab", string(tab))
+	}
+	return "/runs/" + string(n.Run) + "?" + q.Encode()
+}

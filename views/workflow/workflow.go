@@ -1,0 +1,102 @@
+// Package workflow shows the list of workflows.
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/views/show"
+)
+
+// Listing is what the list shows.
+type Listing struct {
+	Items  []Item
+	All    int // before the filter
+	Filter string
+	Now    time.Time
+	CSRF   string
+}
+
+// Item is one workflow with its last runs, newest first.
+type Item struct {
+	Workflow engine.Workflow
+	Runs     []engine.Run
+	Next     time.Time
+}
+
+// oldestFirst is the order of bars: time goes to the right.
+func (i Item) oldestFirst() []engine.Run {
+	runs := slices.Clone(i.Runs)
+	slices.Reverse(runs)
+	return runs
+}
+
+// longest is the longest of the runs that have ended.
+func (i Item) longest() time.Duration {
+	var longest time.Duration
+	for _, r := range i.Runs {
+		if !r.Open() {
+			longest = max(longest, r.Ended.Sub(r.Started))
+		}
+	}
+	return longest
+}
+
+// bar is the height of a run's bar: its length against the longest. Runs that
+// go on are as high as the row.
+func (i Item) bar(r engine.Run) string {
+	longest := i.longest()
+	if r.Open() || longest == 0 {
+		return "height:100%"
+	}
+	return fmt.Sprintf("height:%d%%", 20+int(80*r.Ended.Sub(r.Started)/longest))
+}
+
+func barTitle(r engine.Run, now time.Time) string {
+	return fmt.Sprintf("%s, started %s UTC, %s", show.OfRun(r).Word, r.Started.UTC().Format("2 Jan 15:04"), show.Length(show.Spent(r.Started, r.Ended, now)))
+}
+
+// usual is the median length of the runs that succeeded; 0 where none did.
+func (i Item) usual() time.Duration {
+	var lengths []time.Duration
+	for _, r := range i.Runs {
+		if r.Outcome == engine.RunSucceeded {
+			lengths = append(lengths, r.Ended.Sub(r.Started))
+		}
+	}
+	if len(lengths) == 0 {
+		return 0
+	}
+	slices.Sort(lengths)
+	return lengths[len(lengths)/2]
+}
+
+// trend are the points of a line through the lengths of runs that ended.
+func (i Item) trend() string {
+	longest := i.longest()
+	var ended []engine.Run
+	for _, r := range i.oldestFirst() {
+		if !r.Open() {
+			ended = append(ended, r)
+		}
+	}
+	if len(ended) < 2 || longest == 0 {
+		return ""
+	}
+	var points []string
+	for n, r := range ended {
+		x := 100 * n / (len(ended) - 1)
+		y := 20 - int(18*r.Ended.Sub(r.Started)/longest)
+		points = append(points, fmt.Sprintf("%d,%d", x, y))
+	}
+	return strings.Join(points, " ")
+}
+
+func parts(w engine.Workflow) string {
+	return show.Many(int64(len(w.Refs())), "node") + ", " + show.Many(int64(len(w.Triggers)), "trigger")
+}
+
+func address(w engine.Workflow) string { return "/workflows/" + string(w.ID) }
