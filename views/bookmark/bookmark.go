@@ -1,0 +1,289 @@
+// Package bookmark shows how far jobs have read, and the way back.
+package bookmark
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	rules "dogear/engine/bookmark"
+	"dogear/views/show"
+)
+
+// Listing is what the list shows.
+type Listing struct {
+	Items []Item
+	Now   time.Time
+}
+
+// Item is one bookmark and the job or crawler it belongs to.
+type Item struct {
+	Mark  engine.Bookmark
+	Owner string
+}
+
+// View is one bookmark with its history.
+type View struct {
+	Mark    engine.Bookmark
+	Owner   string
+	Moves   []engine.BookmarkMove // newest first
+	Listed  bool                  // Days and Waiting were asked for
+	Days    []rules.Day
+	Waiting engine.SourcePlan
+	Trouble string // why the source cannot be listed
+	Ask     Ask
+	Now     time.Time
+	CSRF    string
+}
+
+// Ask is a move that a person thinks of.
+type Ask struct {
+	Kind    engine.MoveKind
+	To      int
+	Preview *rules.Preview // nil for pause and resume, which read nothing again
+}
+
+func (v View) href(tail string) string { return "/bookmarks/" + string(v.Mark.ID) + tail }
+
+func (v View) state() show.Sign {
+	if v.Mark.Paused {
+		return show.Sign{Icon: "pause", Word: "Paused", Hue: "warn"}
+	}
+	return show.Sign{Icon: "bookmark", Word: "Enabled", Hue: "acc"}
+}
+
+// isCrawl reports a crawler's ledger, which only crawls move.
+func (v View) isCrawl() bool { return strings.HasPrefix(v.Mark.Ctx, "crawl:") }
+
+// canUndo reports whether the newest version came of a move.
+func (v View) canUndo() bool { return v.Mark.Version > 0 }
+
+// waiting counts what the next run would read.
+func (v View) waiting() (files, bytes int64, oldest time.Time) {
+	for _, o := range v.Waiting.Taken {
+		files++
+		bytes += o.Size
+		if oldest.IsZero() || o.Mod().Before(oldest) {
+			oldest = o.Mod()
+		}
+	}
+	return files, bytes, oldest
+}
+
+// changed counts what was changed after it was read, whatever becomes of it.
+func (v View) changed() (n int64, note string) {
+	for _, o := range v.Waiting.Taken {
+		if o.Reason == engine.ReasonChanged {
+			n++
+		}
+	}
+	if n > 0 {
+		return n, "read again by the next run"
+	}
+	for _, o := range v.Waiting.Exceptions {
+		if o.Reason == engine.ReasonChanged || o.Reason == engine.ReasonHeld {
+			n++
+		}
+	}
+	if n > 0 {
+		return n, "held, because the target appends"
+	}
+	return 0, "since it was read"
+}
+
+func lastName(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// advances counts the versions that runs made.
+func (v View) advances() int64 {
+	var n int64
+	for _, m := range v.Moves {
+		if m.Kind == engine.MoveAdvance {
+			n++
+		}
+	}
+	return n
+}
+
+func (v View) lastAdvance() engine.BookmarkMove {
+	for _, m := range v.Moves {
+		if m.Kind == engine.MoveAdvance {
+			return m
+		}
+	}
+	return engine.BookmarkMove{}
+}
+
+// maxDays is how many bars the progress shows.
+const maxDays = 60
+
+func (v View) lastDays() []rules.Day {
+	if len(v.Days) > maxDays {
+		return v.Days[len(v.Days)-maxDays:]
+	}
+	return v.Days
+}
+
+// bar is one day of arrival.
+type bar struct{ style, hue, title string }
+
+func (v View) bars() []bar {
+	days := v.lastDays()
+	var most int64 = 1
+	for _, d := range days {
+		most = max(most, d.Read.Bytes+d.Waiting.Bytes+d.Changed.Bytes)
+	}
+	bars := make([]bar, len(days))
+	for i, d := range days {
+		b := bar{hue: "acc"}
+		switch {
+		case d.Changed.Files > 0:
+			b.hue = "warn"
+		case d.Read.Files == 0:
+			b.hue = ""
+		}
+		b.style = fmt.Sprintf("height:%d%%", 4+96*(d.Read.Bytes+d.Waiting.Bytes+d.Changed.Bytes)/most)
+		b.title = fmt.Sprintf("%s: %s read", d.Date.Format("2 Jan 2006"), show.Many(d.Read.Files, "file"))
+		if d.Waiting.Files > 0 {
+			b.title += fmt.Sprintf(", %s waiting", show.Count(d.Waiting.Files))
+		}
+		if d.Changed.Files > 0 {
+			b.title += fmt.Sprintf(", %s changed in place", show.Count(d.Changed.Files))
+		}
+		bars[i] = b
+	}
+	return bars
+}
+
+// mark is where the bookmark stands among the bars, as a style.
+func (v View) mark() string {
+	days := v.lastDays()
+	for i, d := range days {
+		if d.Date.After(v.Mark.Newest.Mod()) {
+			return fmt.Sprintf("left:%.2f%%", 100*float64(i)/float64(len(days)))
+		}
+	}
+	return "left:100%"
+}
+
+// change says what a move did.
+func change(m engine.BookmarkMove) string {
+	switch m.Kind {
+	case engine.MoveAdvance:
+		text := "+" + show.Many(m.Added, "file")
+		if m.Again > 0 {
+			text += fmt.Sprintf(", %s again", show.Count(m.Again))
+		}
+		return text
+	case engine.MoveRewind:
+		return fmt.Sprintf("rewound to v%d, %s no longer count as read", m.To, show.Many(m.Removed, "file"))
+	case engine.MoveUndo:
+		return fmt.Sprintf("undone, as in v%d", m.To)
+	case engine.MoveReset:
+		return fmt.Sprintf("reset, %s no longer count as read", show.Many(m.Removed, "file"))
+	case engine.MovePause:
+		return "paused"
+	case engine.MoveResume:
+		return "resumed"
+	}
+	return string(m.Kind)
+}
+
+func sign(m engine.BookmarkMove) (show.Sign, bool) {
+	switch m.Kind {
+	case engine.MoveAdvance:
+		return show.Sign{Icon: "triangle-alert", Word: show.Count(m.Again) + " changed in place", Hue: "warn"}, m.Again > 0
+	case engine.MoveRewind:
+		return show.Sign{Icon: "rewind", Word: "Rewind", Hue: "acc"}, true
+	case engine.MoveUndo:
+		return show.Sign{Icon: "undo-2", Word: "Undo", Hue: "acc"}, true
+	case engine.MoveReset:
+		return show.Sign{Icon: "rotate-ccw", Word: "Reset", Hue: "bad"}, true
+	case engine.MovePause:
+		return show.Sign{Icon: "pause", Word: "Pause", Hue: "idle"}, true
+	case engine.MoveResume:
+		return show.Sign{Icon: "play", Word: "Resume", Hue: "idle"}, true
+	}
+	return show.Sign{}, false
+}
+
+// beside reports moves that made no version of their own.
+func beside(m engine.BookmarkMove) bool {
+	return m.Kind == engine.MovePause || m.Kind == engine.MoveResume
+}
+
+func (a Ask) title() string {
+	switch a.Kind {
+	case engine.MovePause:
+		return "Pause this bookmark"
+	case engine.MoveResume:
+		return "Resume this bookmark"
+	case engine.MoveReset:
+		return "Reset this bookmark"
+	case engine.MoveUndo:
+		return "Undo the newest move"
+	case engine.MoveRewind:
+		return fmt.Sprintf("Rewind to v%d", a.To)
+	case engine.MoveAdvance:
+	}
+	return string(a.Kind)
+}
+
+func (a Ask) button() string {
+	word, _, _ := strings.Cut(a.title(), " ")
+	return word
+}
+
+func (a Ask) text() string {
+	if a.Kind == engine.MovePause {
+		return "Runs go on and read what is new since this version, again and again, until the bookmark is resumed. Nothing is lost."
+	}
+	return "The next run that succeeds moves the bookmark again."
+}
+
+func (a Ask) reads() string {
+	taken := int64(len(a.Preview.Plan.Taken))
+	var bytes int64
+	for _, o := range a.Preview.Plan.Taken {
+		bytes += o.Size
+	}
+	if taken == 0 {
+		return "The next run reads nothing that it would not read anyway."
+	}
+	text := fmt.Sprintf("The next run reads %s, %s", show.Many(taken, "file"), show.Size(bytes))
+	if a.Preview.Again.Files > 0 {
+		text += fmt.Sprintf("; %s of them, %s, were read before", show.Count(a.Preview.Again.Files), show.Size(a.Preview.Again.Bytes))
+	}
+	return text + "."
+}
+
+func entrySign(e engine.Entry) show.Sign {
+	switch e.State {
+	case engine.EntryRead:
+		return show.Sign{Icon: "check", Word: "Read", Hue: "ok"}
+	case engine.EntrySkipped:
+		return show.Sign{Icon: "skip-forward", Word: "Skipped", Hue: "idle"}
+	case engine.EntryHeld:
+		return show.Sign{Icon: "hand", Word: "Held", Hue: "warn"}
+	case engine.EntryGone:
+		return show.Sign{Icon: "ban", Word: "Gone", Hue: "idle"}
+	}
+	return show.Sign{Icon: "circle-help", Word: "Unknown", Hue: "idle"}
+}
+
+// newest is when the newest file read was written; zero for none.
+func newest(v View) time.Time {
+	if v.Mark.Newest.Key == "" {
+		return time.Time{}
+	}
+	return v.Mark.Newest.Mod()
+}
+
+// sourceTrigger lets the page ask for the listing once, and again when the
+// bookmark moves.
+func sourceTrigger(v View) string {
+	if v.Listed {
+		return "dogear:bookmarks-changed from:body throttle:1s"
+	}
+	return "load"
+}
