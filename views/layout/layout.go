@@ -112,3 +112,14 @@ func AroundPlain(page Page, content templ.Component) templ.Component {
 		return Plain(page).Render(templ.WithChildren(ctx, content), w)
 	})
 }
+
+// Screens are the screens as a search finds them.
+func Screens() []Hit {
+	var hits []Hit
+	for _, g := range nav(engine.Totals{}) {
+		for _, e := range g.entries {
+			hits = append(hits, Hit{Icon: e.icon, Label: e.label, Kind: "Screen", Href: e.href})
+		}
+	}
+	return hits
+}
