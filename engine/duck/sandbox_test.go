@@ -186,9 +186,17 @@ func TestProgressIsReported(t *testing.T) {
 	highest := 0.0
 	b.Progress = func(p Progress) { highest = max(highest, p.Percent) }
 
+	var text strings.Builder
+	text.WriteString("id,name\n")
+	for i := range 600_000 {
+		text.WriteString(strconv.Itoa(i) + ",a name long enough to take some time to read\n")
+	}
+	in := csvInput("s", b.file("big.csv", text.String()))
+
 	_, err := b.run(Run{
-		Steps:   []engine.Step{{Name: "s", SQL: "SELECT range, sha256(sha256(sha256(range::VARCHAR))) AS h FROM range(1500000)"}},
-		Outputs: []Output{{Sink: engine.Sink{From: "s"}, Stage: b.stage("stage")}},
+		Inputs:  []Input{in},
+		Steps:   []engine.Step{{Name: "x", SQL: "SELECT id, sha256(sha256(sha256(sha256(name)))) AS h FROM s"}},
+		Outputs: []Output{{Sink: engine.Sink{From: "x"}, Stage: b.stage("stage")}},
 	})
 	must(t, err)
 
