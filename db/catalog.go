@@ -19,6 +19,7 @@ type tableRow struct {
 	ID         string `bun:"id,pk"`
 	Database   string
 	Name       string
+	Location   string
 	Version    int
 	Body       string
 	Partitions int64
@@ -99,9 +100,9 @@ func putTableVersion(ctx context.Context, tx bun.Tx, row *tableRow, t engine.Tab
 	}
 	row.Version++
 	t.Version = row.Version
-	row.Body, row.At = encode(t), micros(t.At)
+	row.Body, row.At, row.Location = encode(t), micros(t.At), t.Location
 	_, err := tx.NewInsert().Model(row).On("CONFLICT (id) DO UPDATE").
-		Set("version = EXCLUDED.version").Set("body = EXCLUDED.body").Set("at = EXCLUDED.at").Exec(ctx)
+		Set("version = EXCLUDED.version").Set("body = EXCLUDED.body").Set("location = EXCLUDED.location").Set("at = EXCLUDED.at").Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("write table %s: %w", t.FullName(), err)
 	}
@@ -203,6 +204,22 @@ func (s *Store) TableNamed(ctx context.Context, fullName string) (engine.Table, 
 		return engine.Table{}, fmt.Errorf("read table %s: %w", fullName, err)
 	}
 	return row.table()
+}
+
+// TableAt returns the table that lies at a location, or nil.
+func (s *Store) TableAt(ctx context.Context, connection engine.ID, location string) (*engine.Table, error) {
+	var rows []tableRow
+	err := s.read.NewSelect().Model(&rows).Where("location IN (?, ?)", location, location+"/").Order("id").Scan(ctx)
+	tables, err := collect(rows, err, (*tableRow).table)
+	if err != nil {
+		return nil, fmt.Errorf("find the table at %s: %w", location, err)
+	}
+	for i := range tables {
+		if tables[i].Connection == connection {
+			return &tables[i], nil
+		}
+	}
+	return nil, nil
 }
 
 // TableVersions lists every version of a table, newest first.

@@ -168,10 +168,10 @@ func (a *attempt) clean() {
 	}
 }
 
-// moves works out how the result moves the bookmarks of the job, writing the
-// pages of their ledgers ahead of the commit.
+// moves works out how the result moves the bookmarks of the job or crawler,
+// writing the pages of their ledgers ahead of the commit.
 func (a *attempt) moves(ctx context.Context, r runner.Result) ([]flow.Move, []flow.Input, error) {
-	if a.batch == nil || a.job == nil {
+	if a.batch == nil {
 		return nil, nil, nil
 	}
 	var moves []flow.Move
@@ -223,12 +223,12 @@ func (a *attempt) move(ctx context.Context, part engine.SourcePlan, change runne
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	mark, err := a.e.Store.BookmarkOf(ctx, a.job.ID, part.Ctx)
+	mark, err := a.e.Store.BookmarkOf(ctx, a.node.Ref.ID, part.Ctx)
 	if err != nil {
 		return nil, err
 	}
 	if mark == nil {
-		mark = &engine.Bookmark{ID: engine.NewID(a.e.Now()), Job: a.job.ID, Ctx: part.Ctx}
+		mark = &engine.Bookmark{ID: engine.NewID(a.e.Now()), Job: a.node.Ref.ID, Ctx: part.Ctx}
 	}
 	if mark.Paused || !part.Moves {
 		return nil, nil

@@ -219,6 +219,7 @@ CREATE TABLE catalog_table (
   id         TEXT PRIMARY KEY,
   database   TEXT NOT NULL,
   name       TEXT NOT NULL,
+  location   TEXT NOT NULL,
   version    BIGINT NOT NULL,
   body       TEXT NOT NULL,
   partitions BIGINT NOT NULL,
@@ -226,6 +227,7 @@ CREATE TABLE catalog_table (
   bytes      BIGINT NOT NULL,
   at         BIGINT NOT NULL
 );
+CREATE INDEX catalog_table_location ON catalog_table (location);
 CREATE UNIQUE INDEX catalog_table_name ON catalog_table (database, name);
 
 CREATE TABLE catalog_version (
