@@ -63,6 +63,7 @@ type View struct {
 	Infos    Infos
 	History  draft.History // what the reader can undo
 	Base     string        // address of the pages of this workflow: "/workflows/ID"
+	Panel    string        // address of a card's panel but for the card: "/workflows/ID/cards/"
 }
 
 // Card is one job, crawler or trigger on the canvas.

@@ -173,6 +173,7 @@ type data struct {
 	Run      engine.ID               `json:"run,omitempty"`
 	Seq      int64                   `json:"seq"`
 	Base     string                  `json:"base"`
+	Panel    string                  `json:"panel"`
 	Body     *engine.WorkflowBody    `json:"body,omitempty"`
 	Infos    Infos                   `json:"infos"`
 	History  *draft.History          `json:"history,omitempty"`
@@ -182,7 +183,7 @@ type data struct {
 
 func (v *View) data() data {
 	d := data{
-		Mode: v.Mode, Workflow: v.Workflow, Run: v.Run, Seq: v.Seq, Base: v.Base, Body: v.Body, Infos: v.Infos,
+		Mode: v.Mode, Workflow: v.Workflow, Run: v.Run, Seq: v.Seq, Base: v.Base, Panel: v.Panel, Body: v.Body, Infos: v.Infos,
 		Words: map[engine.State]string{},
 	}
 	for _, s := range conditions {

@@ -1,0 +1,74 @@
+# Dogear. A plain `make` lists what can be made.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO_FILES := $(shell git ls-files '*.go' go.mod go.sum 'db/migrations/*/*.sql')
+WEB_FILES := $(shell git ls-files static package.json package-lock.json)
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+.PHONY: build
+build: bin/dogear ## build bin/dogear
+
+bin/dogear: $(GO_FILES) static/dist/app.js
+	go build -o $@ ./cmd/server
+
+static/dist/app.js: $(WEB_FILES) node_modules/.installed
+	npm run --silent build
+
+node_modules/.installed: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: run
+run: bin/dogear ## build and start the product with its sample pipeline
+	./bin/dogear serve --data data --sample
+
+.PHONY: test
+test: system bin/dogear e2e/node_modules/.installed ## every test: rules, engine, both databases, browser
+	$(MAKE) --no-print-directory fresh
+	npm run --silent check
+	npm test --silent
+	go vet ./...
+	e2e/with-postgres.sh go test -timeout 20m ./...
+	node --test --test-concurrency=1 e2e/*.test.mjs
+
+.PHONY: race
+race: static/dist/app.js ## the engine's tests under the race detector
+	e2e/with-postgres.sh go test -race -timeout 30m ./engine/exec/... ./engine/event/... ./handlers/live/... ./db/...
+
+.PHONY: e2e
+e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone
+	node --test --test-concurrency=1 e2e/*.test.mjs
+
+e2e/node_modules/.installed: e2e/package-lock.json
+	npm ci --prefix e2e --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: system
+system: ## install what tests need of the system: PostgreSQL, Chromium
+	@e2e/system.sh
+
+.PHONY: gen
+gen: ## generate the views again
+	go tool templ generate -path views
+
+.PHONY: fresh
+fresh: ## fail where generated files are not those of their sources
+	@go tool templ generate -path views >/dev/null 2>&1
+	@git diff --exit-code --stat -- '*_templ.go' || { echo "Generated views are stale: run make gen and commit them." >&2; exit 1; }
+
+.PHONY: lint
+lint: static/dist/app.js ## run the linter (its version is pinned)
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
+
+.PHONY: bench
+bench: bin/dogear ## print the benchmarks, one JSON line a figure
+	go test ./e2e/bench -run '^$$' -bench . -benchtime 1x -timeout 60m -args -figures
+
+.PHONY: clean
+clean: ## remove what was built; data stays
+	rm -rf bin static/dist node_modules e2e/node_modules .cache

@@ -1,0 +1,197 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"dogear/engine"
+	"dogear/handlers/web"
+	"dogear/views/run"
+)
+
+const (
+	logChunk  = 64 << 10 // bytes of log in one answer
+	logLines  = 200      // lines in one block of it
+	inputPage = 200      // objects in one answer
+)
+
+// runNode answers GET /runs/:id/nodes/:card with the panel of a card.
+func (p *Pages) runNode(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	node, err := p.nodeView(c, &v, c.Param("card"))
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.Panel(node))
+}
+
+// nodeView reads what the panel of one card shows, by its tab.
+func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) {
+	node := v.Node(card, int(number(c, "start", 0)), int(number(c, "attempt", 0)), c.QueryParam("tab"))
+	ctx := c.Request().Context()
+	if node.Attempt.Batch != "" {
+		batch, err := p.Store.Batch(ctx, node.Attempt.Batch)
+		if err != nil && engine.CodeOf(err) != engine.NotFound {
+			return node, err
+		}
+		node.Batch = batch
+	}
+	var err error
+	switch node.Tab {
+	case run.TabLog:
+		node.Log, err = p.logView(ctx, node, 0)
+	case run.TabInputs:
+		node.Inputs = run.PageInputs(node.Batch.Plan, 0, inputPage)
+	case run.TabBookmark:
+		node.Moves, err = p.moves(ctx, node)
+	}
+	return node, err
+}
+
+// moves are the bookmarks of the job and how this run moved them.
+func (p *Pages) moves(ctx context.Context, node run.Node) ([]run.Move, error) {
+	if node.Ref.Kind != engine.KindJob {
+		return nil, nil
+	}
+	marks, err := p.Store.BookmarksOf(ctx, node.Ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	var moves []run.Move
+	for _, mark := range marks {
+		move, err := p.Store.MoveOf(ctx, node.Attempt.Run, mark.ID)
+		if err != nil {
+			return nil, err
+		}
+		moves = append(moves, run.Move{Mark: mark, Move: move})
+	}
+	return moves, nil
+}
+
+// runLog answers GET /runs/:id/nodes/:card/log?from=N with what the log holds
+// from that byte on, and with the element that will ask for the rest. Every
+// line is sent exactly once, whenever the log was opened.
+func (p *Pages) runLog(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	node := v.Node(c.Param("card"), int(number(c, "start", 0)), int(number(c, "attempt", 0)), run.TabLog)
+	log, err := p.logView(c.Request().Context(), node, number(c, "from", 0))
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.LogPart(node, log))
+}
+
+// logView reads one piece of a log. node was read before the log, so that a
+// node that has ended has written its last line.
+func (p *Pages) logView(ctx context.Context, node run.Node, from int64) (run.Log, error) {
+	log := run.Log{From: from, Live: node.Live()}
+	if node.Attempt.Attempt == 0 {
+		return log, nil
+	}
+	text, size, err := p.Logs.Log(ctx, node.Attempt.Key(), from, logChunk)
+	if err != nil {
+		return log, fmt.Errorf("read the log of %s: %w", node.Name, err)
+	}
+	// A line is shown when it is whole, or when nothing will follow.
+	if end := bytes.LastIndexByte(text, '\n') + 1; end > 0 && (log.Live || from+int64(len(text)) < size) {
+		text = text[:end]
+	} else if end == 0 && log.Live && len(text) < logChunk {
+		text = nil
+	}
+	log.Next = from + int64(len(text))
+	log.More = log.Next < size
+	log.Blocks = blocks(string(text))
+	return log, nil
+}
+
+// blocks cuts text into lines, and those into blocks that a browser lays out
+// only when they are looked at.
+func blocks(text string) [][]run.Line {
+	var out [][]run.Line
+	for raw := range strings.Lines(text) {
+		raw = strings.TrimSuffix(raw, "\n")
+		line := run.Line{Level: "info"}
+		if at, ok := stamp(raw); ok {
+			line.At = at
+			raw = raw[stampLen:]
+			level, rest, _ := strings.Cut(raw, " ")
+			line.Level, raw = level, rest
+		}
+		line.Spans = run.Spans(raw)
+		if len(out) == 0 || len(out[len(out)-1]) == logLines {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], line)
+	}
+	return out
+}
+
+// runLogDownload answers GET /runs/:id/nodes/:card/log/download with the whole
+// log as it was written.
+func (p *Pages) runLogDownload(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	node := v.Node(c.Param("card"), int(number(c, "start", 0)), int(number(c, "attempt", 0)), run.TabLog)
+	header := c.Response().Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Content-Disposition", `attachment; filename="`+string(node.Attempt.Run)+`.log"`)
+	for from := int64(0); ; {
+		text, size, err := p.Logs.Log(c.Request().Context(), node.Attempt.Key(), from, logChunk)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Response().Write(text); err != nil {
+			return nil // the reader has gone
+		}
+		if from += int64(len(text)); from >= size || len(text) == 0 {
+			return nil
+		}
+	}
+}
+
+// runInputs answers GET /runs/:id/nodes/:card/inputs?from=N with more objects.
+func (p *Pages) runInputs(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	node, err := p.nodeView(c, &v, c.Param("card"))
+	if err != nil {
+		return err
+	}
+	node.Inputs = run.PageInputs(node.Batch.Plan, int(number(c, "from", 0)), inputPage)
+	return web.Render(c, http.StatusOK, run.InputRows(node))
+}
+
+// runSample answers GET /runs/:id/nodes/:card/sample?sink=N&file=N with the
+// first rows of a file that this attempt wrote. It takes numbers, not a path.
+func (p *Pages) runSample(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	node, err := p.nodeView(c, &v, c.Param("card"))
+	if err != nil {
+		return err
+	}
+	file, ok := node.File(int(number(c, "sink", 0)), int(number(c, "file", 0)))
+	if !ok {
+		return engine.Errorf(engine.NotFound, "This attempt wrote no such file.")
+	}
+	rows, err := p.SQL.SampleFile(c.Request().Context(), file.Connection, file.Path, file.Format)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.Sample(file, rows))
+}

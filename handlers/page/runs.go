@@ -1,0 +1,229 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/handlers/web"
+	"dogear/views/canvas"
+	"dogear/views/layout"
+	"dogear/views/run"
+)
+
+// runStore is what the screens of runs need.
+type runStore interface {
+	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
+	Run(ctx context.Context, id engine.ID) (engine.Run, error)
+	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
+	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
+	MoveOf(ctx context.Context, run, bookmark engine.ID) (*engine.BookmarkMove, error)
+}
+
+// Logs reads what attempts have written.
+type Logs interface {
+	// Log returns up to limit bytes of an attempt's log from offset, and how
+	// long the log is now. An attempt without a log has an empty one.
+	Log(ctx context.Context, key engine.NodeKey, offset, limit int64) (text []byte, size int64, err error)
+}
+
+// pageLen is how many runs a list shows at once.
+const pageLen = 50
+
+func (p *Pages) runRoutes() []web.Route {
+	return []web.Route{
+		get("/runs", p.runs),
+		get("/runs/:id", p.run),
+		get("/runs/:id/head", p.runHead),
+		get("/runs/:id/timeline", p.runTimeline),
+		get("/runs/:id/nodes/:card", p.runNode),
+		get("/runs/:id/nodes/:card/log", p.runLog),
+		get("/runs/:id/nodes/:card/log/download", p.runLogDownload),
+		get("/runs/:id/nodes/:card/inputs", p.runInputs),
+		get("/runs/:id/nodes/:card/sample", p.runSample),
+		post("/runs/:id/stop", p.stopRun),
+		post("/runs/:id/again", p.runAgain),
+	}
+}
+
+// runs answers GET /runs; htmx gets the table alone.
+func (p *Pages) runs(c web.Ctx) error {
+	filter := engine.RunFilter{Name: c.QueryParam("name"), Limit: pageLen + 1}
+	switch outcome := engine.Outcome(c.QueryParam("outcome")); outcome {
+	case engine.RunSucceeded, engine.RunPartlyFailed, engine.RunFailed, engine.RunStopped:
+		filter.Outcome = outcome
+	case "open":
+		filter.Open = true
+	}
+	for param, into := range map[string]*engine.ID{"of": &filter.Object, "before": &filter.Before} {
+		if id, err := engine.ParseID(c.QueryParam(param)); err == nil {
+			*into = id
+		}
+	}
+	found, err := p.Store.Runs(c.Request().Context(), filter)
+	if err != nil {
+		return err
+	}
+	list := run.NewListing(found, filter, pageLen, p.Now())
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, run.Table(list))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Runs", Crumbs: []layout.Crumb{{Label: "Runs"}}, Live: []string{"changed:runs"},
+	}, run.Table(list))
+}
+
+// runView reads everything that the page of a run shows.
+func (p *Pages) runView(c web.Ctx) (run.View, error) {
+	ctx := c.Request().Context()
+	v := run.View{Now: p.Now(), CSRF: p.Sessions.Token(c)}
+	var err error
+	if v.Run, err = p.Store.Run(ctx, web.ID(c)); err != nil {
+		return v, err
+	}
+	if v.Nodes, err = p.Store.NodeRuns(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
+	if v.Triggers, err = p.Store.TriggerRuns(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
+	return v, nil
+}
+
+// run answers GET /runs/:id.
+func (p *Pages) run(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	v.Select(c.QueryParam("node"))
+	infos, err := p.infos(c.Request().Context(), &v)
+	if err != nil {
+		return err
+	}
+	node, err := p.nodeView(c, &v, v.Selected)
+	if err != nil {
+		return err
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Runs",
+		Crumbs:  []layout.Crumb{{Label: "Runs", Href: "/runs"}, {Label: v.Run.Name, Href: v.ObjectHref()}, {Label: v.Short()}},
+		Actions: run.Head(v),
+		Live:    []string{"run:" + string(v.Run.ID) + "@" + strconv.FormatInt(v.Run.Seq, 10)},
+		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
+		Wide: true,
+	}, run.Page(v, canvas.Canvas(v.Graph(infos)), run.Panel(node)))
+}
+
+// infos says what the cards of a run are.
+func (p *Pages) infos(ctx context.Context, v *run.View) (canvas.Infos, error) {
+	infos := canvas.Infos{}
+	for _, ref := range v.Refs() {
+		info := canvas.Info{Name: v.NameOf(ref), Sub: "SQL transform", Icon: "table-2"}
+		if ref.Kind == engine.KindCrawler {
+			info.Sub, info.Icon = "Crawler", "radar"
+		}
+		if info.Name == "" {
+			name, err := p.nameOf(ctx, ref)
+			if err != nil {
+				return nil, err
+			}
+			info.Name = name
+		}
+		infos[ref.String()] = info
+	}
+	return infos, nil
+}
+
+// nameOf is the name of a job or crawler that has not run yet.
+func (p *Pages) nameOf(ctx context.Context, ref engine.Ref) (string, error) {
+	var head engine.Head
+	var err error
+	if ref.Kind == engine.KindCrawler {
+		var crawler engine.Crawler
+		crawler, err = p.Store.Crawler(ctx, ref.ID)
+		head = crawler.Head
+	} else {
+		var job engine.Job
+		job, err = p.Store.Job(ctx, ref.ID)
+		head = job.Head
+	}
+	if engine.CodeOf(err) == engine.NotFound {
+		return "Deleted " + string(ref.Kind), nil
+	}
+	return head.Name, err
+}
+
+// runHead answers GET /runs/:id/head: outcome and buttons.
+func (p *Pages) runHead(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.Head(v))
+}
+
+// runTimeline answers GET /runs/:id/timeline.
+func (p *Pages) runTimeline(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.Timeline(v))
+}
+
+// stopRun answers POST /runs/:id/stop.
+func (p *Pages) stopRun(c web.Ctx) error {
+	stopped, err := p.Exec.Stop(c.Request().Context(), web.ID(c), user(c))
+	if err != nil {
+		return err
+	}
+	return web.Refresh(c, "/runs/"+string(stopped.ID))
+}
+
+// runAgain answers POST /runs/:id/again with a new run of the same object and
+// the same properties.
+func (p *Pages) runAgain(c web.Ctx) error {
+	ctx := c.Request().Context()
+	old, err := p.Store.Run(ctx, web.ID(c))
+	if err != nil {
+		return err
+	}
+	var started engine.Run
+	switch old.Kind {
+	case engine.RunJob:
+		started, err = p.Exec.StartJob(ctx, old.Object, old.Properties, user(c))
+	case engine.RunCrawl:
+		started, err = p.Exec.StartCrawl(ctx, old.Object, user(c))
+	case engine.RunWorkflow:
+		started, err = p.Exec.StartWorkflow(ctx, old.Object, old.Properties, user(c))
+	}
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/runs/"+string(started.ID))
+}
+
+// number reads a number of the query; anything else is fallback.
+func number(c web.Ctx, name string, fallback int64) int64 {
+	n, err := strconv.ParseInt(c.QueryParam(name), 10, 64)
+	if err != nil || n < 0 {
+		return fallback
+	}
+	return n
+}
+
+// stampLen is how long the time of a log line is, with the blank after it.
+const stampLen = len("2006-01-02T15:04:05.000Z ")
+
+// stamp reads the time of a log line.
+func stamp(text string) (time.Time, bool) {
+	if len(text) < stampLen {
+		return time.Time{}, false
+	}
+	at, err := time.Parse("2006-01-02T15:04:05.000Z ", text[:stampLen])
+	return at, err == nil
+}

@@ -1,0 +1,127 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/handlers/web"
+	"dogear/views/layout"
+	"dogear/views/workflow"
+)
+
+// workflowStore is what the list of workflows needs.
+type workflowStore interface {
+	Workflows(ctx context.Context) ([]engine.Workflow, error)
+	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
+	CreateWorkflow(ctx context.Context, name string, body engine.WorkflowBody, by string, now time.Time) (engine.ID, error)
+}
+
+// Exec starts and stops runs.
+type Exec interface {
+	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
+	StartJob(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
+	StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error)
+	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+}
+
+// lastRuns is how many runs the bars of a workflow show.
+const lastRuns = 14
+
+func (p *Pages) workflowRoutes() []web.Route {
+	return []web.Route{
+		get("/", p.home),
+		get("/workflows", p.workflows),
+		post("/workflows", p.createWorkflow),
+		post("/workflows/:id/run", p.runWorkflow),
+	}
+}
+
+func (p *Pages) home(c web.Ctx) error { return c.Redirect(http.StatusSeeOther, "/workflows") }
+
+// workflows answers GET /workflows; htmx gets the table alone.
+func (p *Pages) workflows(c web.Ctx) error {
+	list, err := p.workflowList(c)
+	if err != nil {
+		return err
+	}
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, workflow.Table(list))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Workflows",
+		Crumbs:  []layout.Crumb{{Label: "Workflows"}},
+		Actions: workflow.Actions(),
+		Live:    []string{"changed:runs", "changed:workflows"},
+	}, workflow.List(list))
+}
+
+func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
+	ctx, now := c.Request().Context(), p.Now()
+	list := workflow.Listing{Now: now, CSRF: p.Sessions.Token(c), Filter: strings.TrimSpace(c.QueryParam("name"))}
+	workflows, err := p.Store.Workflows(ctx)
+	if err != nil {
+		return list, err
+	}
+	list.All = len(workflows)
+	for _, w := range workflows {
+		if !strings.Contains(strings.ToLower(w.Name), strings.ToLower(list.Filter)) {
+			continue
+		}
+		runs, err := p.Store.Runs(ctx, engine.RunFilter{Object: w.ID, Limit: lastRuns})
+		if err != nil {
+			return list, err
+		}
+		list.Items = append(list.Items, workflow.Item{Workflow: w, Runs: runs, Next: p.nextStart(w, now)})
+	}
+	return list, nil
+}
+
+// nextStart is when the first of the schedules of w fires next.
+func (p *Pages) nextStart(w engine.Workflow, now time.Time) time.Time {
+	var first time.Time
+	for _, t := range w.Triggers {
+		if t.Type != engine.Scheduled || t.Disabled || p.Next == nil {
+			continue
+		}
+		if at := p.Next(t, now); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// createWorkflow answers POST /workflows.
+func (p *Pages) createWorkflow(c web.Ctx) error {
+	id, err := p.Store.CreateWorkflow(c.Request().Context(), c.FormValue("name"), engine.WorkflowBody{}, user(c), p.Now())
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/workflows/"+string(id))
+}
+
+// runWorkflow answers POST /workflows/:id/run.
+func (p *Pages) runWorkflow(c web.Ctx) error {
+	run, err := p.Exec.StartWorkflow(c.Request().Context(), web.ID(c), properties(c), user(c))
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/runs/"+string(run.ID))
+}
+
+// properties are the form's fields "property.NAME".
+func properties(c web.Ctx) map[string]string {
+	given := map[string]string{}
+	form, err := c.FormParams()
+	if err != nil {
+		return given // the body limit or a broken form has answered already
+	}
+	for field, values := range form {
+		if name, ok := strings.CutPrefix(field, "property."); ok && len(values) > 0 {
+			given[name] = values[0]
+		}
+	}
+	return given
+}
