@@ -1,0 +1,316 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"dogear/engine"
+	"dogear/engine/place"
+)
+
+// listFolder lists the files of a target that readers see.
+func listFolder(root string) ([]Existing, error) {
+	var files []Existing
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		key, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		key = filepath.ToSlash(key)
+		if key != "." && place.Hidden(key) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		files = append(files, Existing{Key: key, Partition: partitionOf(key), Size: info.Size()})
+		return nil
+	})
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "The target %s cannot be listed: %w", root, err)
+	}
+	return files, nil
+}
+
+// syncTree makes everything below dir durable.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("make the stage durable: %w", err)
+		}
+		if err := syncPath(path); err != nil {
+			return writeError(path, err)
+		}
+		return nil
+	})
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// writeError says what a person can do about a target that cannot be written.
+func writeError(path string, err error) error {
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return engine.Errorf(engine.LimitHit, "The disk of %s is full. Nothing was published.", path)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
+		return engine.Errorf(engine.Forbidden, "%s may not be written by the user that Dogear runs as.", path)
+	}
+	return fmt.Errorf("write to %s: %w", path, err)
+}
+
+// publisher publishes one manifest into a folder. Each change is one rename,
+// and what is done already is known by where the batch's files are.
+type publisher struct {
+	root, stage, data string
+	manifest          engine.SinkManifest
+	old               []string
+	step              func()
+}
+
+func (p *publisher) publish(ctx context.Context) error {
+	if len(p.manifest.Touched) == 0 {
+		return p.finish(p.add(ctx, p.manifest.Files))
+	}
+	// Partitions that get rows come before those that only lose some, so that
+	// a row on its way from one to the other is never missing.
+	var emptied []string
+	for _, partition := range p.manifest.Touched {
+		files := p.files(partition)
+		var err error
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case len(files) == 0:
+			emptied = append(emptied, partition)
+		case partition == "":
+			err = p.replaceRoot(ctx, files)
+		default:
+			err = p.swap(partition, files)
+		}
+		if err != nil {
+			return writeError(filepath.Join(p.root, partition), err)
+		}
+	}
+	for _, partition := range emptied {
+		if err := p.empty(partition); err != nil {
+			return writeError(filepath.Join(p.root, partition), err)
+		}
+	}
+	return p.finish(nil)
+}
+
+// finish removes the stage after everything in it was moved.
+func (p *publisher) finish(err error) error {
+	if err != nil {
+		return err
+	}
+	p.step()
+	if err := os.RemoveAll(p.stage); err != nil {
+		return fmt.Errorf("remove the stage: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(p.stage)) // it stays where another batch has its stage
+	return nil
+}
+
+// files lists those of the manifest that lie in partition.
+func (p *publisher) files(partition string) []engine.OutFile {
+	var files []engine.OutFile
+	for _, f := range p.manifest.Files {
+		if f.Partition == partition {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// add moves files to where they belong, each at once. A name that somebody
+// else has taken is never written over.
+func (p *publisher) add(ctx context.Context, files []engine.OutFile) error {
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		target := filepath.Join(p.root, f.Path)
+		staged := filepath.Join(p.data, f.Path)
+		if _, err := os.Lstat(staged); errors.Is(err, fs.ErrNotExist) {
+			if !p.there(f) {
+				return fmt.Errorf("%s is neither in the stage nor in the target", f.Path)
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return writeError(p.root, err)
+		}
+		p.step()
+		err := move(staged, target)
+		if errors.Is(err, fs.ErrExist) {
+			return engine.Errorf(engine.Conflict, "%s exists already and is not of this batch. Move it away; publishing goes on by itself.", target)
+		}
+		if err != nil {
+			return writeError(target, err)
+		}
+		if err := syncPath(filepath.Dir(target)); err != nil {
+			return writeError(target, err)
+		}
+	}
+	return nil
+}
+
+// there reports whether a file of the batch is in the target.
+func (p *publisher) there(f engine.OutFile) bool {
+	info, err := os.Lstat(filepath.Join(p.root, f.Path))
+	return err == nil && info.Size() == f.Bytes
+}
+
+// move renames without writing over anything.
+func move(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if !unsupported(err) {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(from, to)
+}
+
+// unsupported reports whether a file system does not know a kind of rename.
+func unsupported(err error) bool {
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
+}
+
+// replaceRoot replaces the files of a target without partitions. The new ones
+// come first: for a moment readers may see both, and never none.
+func (p *publisher) replaceRoot(ctx context.Context, files []engine.OutFile) error {
+	if err := p.add(ctx, files); err != nil {
+		return err
+	}
+	return p.empty("")
+}
+
+// swap puts the staged folder of a partition in the place of the one that is
+// there, at once.
+func (p *publisher) swap(partition string, files []engine.OutFile) error {
+	target, staged := filepath.Join(p.root, partition), filepath.Join(p.data, partition)
+	aside := filepath.Join(p.stage, "old", partition)
+	if !p.allThere(files) {
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		p.step()
+		if err := exchange(staged, target, aside); err != nil {
+			return err
+		}
+		if err := syncPath(filepath.Dir(target)); err != nil {
+			return err
+		}
+	}
+	for _, replaced := range []string{staged, aside} {
+		p.step()
+		if err := p.keepStrangers(partition, replaced); err != nil {
+			return err
+		}
+		p.step()
+		if err := os.RemoveAll(replaced); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *publisher) allThere(files []engine.OutFile) bool {
+	return !slices.ContainsFunc(files, func(f engine.OutFile) bool { return !p.there(f) })
+}
+
+// exchange swaps two folders, or moves staged to target where that is not
+// there. A file system that cannot swap moves the old one aside first.
+func exchange(staged, target, aside string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, staged, unix.AT_FDCWD, target, unix.RENAME_EXCHANGE)
+	if err == nil {
+		return nil
+	}
+	if unsupported(err) {
+		if err := os.MkdirAll(filepath.Dir(aside), 0o755); err != nil {
+			return err
+		}
+		err = os.Rename(target, aside)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(staged, target)
+}
+
+// keepStrangers moves files that came into a partition after the batch had
+// listed it back into the target: they are not what the batch replaces.
+func (p *publisher) keepStrangers(partition, replaced string) error {
+	files, err := listFolder(replaced)
+	if _, missing := os.Lstat(replaced); errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		key := filepath.ToSlash(filepath.Join(partition, f.Key))
+		ours := slices.ContainsFunc(p.manifest.Files, func(o engine.OutFile) bool { return o.Path == key })
+		if ours || slices.Contains(p.old, key) {
+			continue
+		}
+		target := filepath.Join(p.root, key)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := move(filepath.Join(replaced, f.Key), target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// empty removes the old files of a partition that gets none, and its folder
+// where nothing else is in it.
+func (p *publisher) empty(partition string) error {
+	for _, key := range p.old {
+		if partitionOf(key) != partition {
+			continue
+		}
+		p.step()
+		if err := os.Remove(filepath.Join(p.root, key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for dir := partition; dir != ""; dir = partitionOf(dir) {
+		if err := os.Remove(filepath.Join(p.root, dir)); err != nil {
+			break // it is gone, or not empty
+		}
+	}
+	return nil
+}

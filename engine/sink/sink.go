@@ -1,0 +1,252 @@
+// Package sink writes what a job puts out: to folders of this machine and to
+// prefixes of S3-compatible object stores. Output is staged first, where no
+// reader looks, and published after the batch was committed. Publishing may be
+// cut off anywhere and done again; it then ends in the same state.
+package sink
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/bucket"
+	"dogear/engine/place"
+)
+
+// ownFolder holds the stages of a folder target.
+const ownFolder = ".dogear"
+
+// Sink stages and publishes.
+type Sink struct {
+	roots   place.Roots
+	buckets *bucket.Buckets
+	// step is called between any two changes of a publish; tests end the
+	// process there.
+	step func()
+}
+
+// New returns a Sink that writes below roots on this machine and whatever the
+// buckets' connections may reach.
+func New(roots place.Roots, buckets *bucket.Buckets) *Sink {
+	return &Sink{roots: roots, buckets: buckets, step: func() {}}
+}
+
+// Stage is where the output of one sink is made ready.
+type Stage struct {
+	Root     string // address of the target
+	Dir      string // of the stage
+	Data     string // an empty folder below Dir, for the writer
+	Existing []Existing
+}
+
+// Existing is a file that the target holds when the stage is made.
+type Existing struct {
+	Key       string `json:"key"` // below the root
+	Partition string `json:"partition"`
+	Size      int64  `json:"size"`
+	Path      string `json:"path,omitempty"` // where it can be read, in a merge
+}
+
+// extra is what a manifest keeps for publishing.
+type extra struct {
+	Old     []string `json:"old,omitempty"` // keys that the batch replaces
+	Uploads []upload `json:"uploads,omitempty"`
+}
+
+// Prepare makes an empty stage for batch, and lists what the target holds
+// unless the sink only appends. dir is a scratch folder of the attempt.
+func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch engine.ID, dir string) (Stage, error) {
+	at, err := s.place(sink)
+	if err != nil {
+		return Stage{}, err
+	}
+	stage := Stage{Root: at.Address()}
+	name := fmt.Sprintf("stage-%s-%d", batch, index)
+	if at.S3() {
+		stage.Dir = filepath.Join(dir, name)
+	} else {
+		root, err := s.roots.MayExist(at.Root)
+		if err != nil {
+			return Stage{}, err
+		}
+		stage.Root = root
+		stage.Dir = filepath.Join(root, ownFolder, name)
+	}
+	stage.Data = filepath.Join(stage.Dir, "data")
+	if err := os.RemoveAll(stage.Dir); err != nil {
+		return Stage{}, writeError(stage.Root, err)
+	}
+	if err := os.MkdirAll(stage.Data, 0o755); err != nil {
+		return Stage{}, writeError(stage.Root, err)
+	}
+	if sink.Mode == "" || sink.Mode == engine.Append {
+		return stage, nil
+	}
+	if at.S3() {
+		stage.Existing, err = s.listBucket(ctx, sink, at)
+	} else {
+		stage.Existing, err = listFolder(stage.Root)
+	}
+	if err != nil {
+		return Stage{}, err
+	}
+	if sink.Mode == engine.Merge {
+		stage.Existing, err = s.readable(ctx, sink, at, stage)
+	}
+	return stage, err
+}
+
+// place reads the path of a sink, which may not be a glob.
+func (s *Sink) place(sink engine.Sink) (place.Place, error) {
+	at, err := s.roots.Parse(sink.Path)
+	if err != nil {
+		return at, err
+	}
+	if at.Glob.String() != "" {
+		return at, engine.Errorf(engine.Invalid, "The sink of %s writes to %s, which is a pattern. Name one folder.", sink.From, sink.Path)
+	}
+	return at, nil
+}
+
+// readable keeps the Parquet files of a merge's target, where they can be read.
+func (s *Sink) readable(ctx context.Context, sink engine.Sink, at place.Place, stage Stage) ([]Existing, error) {
+	files := slices.DeleteFunc(stage.Existing, func(e Existing) bool { return !strings.HasSuffix(e.Key, ".parquet") })
+	if at.S3() {
+		return s.download(ctx, sink, at, files, filepath.Join(stage.Dir, "existing"))
+	}
+	for i := range files {
+		files[i].Path = filepath.Join(stage.Root, files[i].Key)
+	}
+	return files, nil
+}
+
+// Stage makes the written files durable and returns the manifest by which
+// they are published. touched are the partitions that the batch replaces.
+func (s *Sink) Stage(ctx context.Context, sink engine.Sink, index int, stage Stage, m engine.SinkManifest) (engine.SinkManifest, error) {
+	m.Sink, m.Root, m.Stage = index, stage.Root, stage.Dir
+	if sink.Mode == engine.Replace {
+		// What is replaced whole includes what gets no row.
+		for _, e := range stage.Existing {
+			m.Touched = append(m.Touched, e.Partition)
+		}
+		slices.Sort(m.Touched)
+		m.Touched = slices.Compact(m.Touched)
+	}
+	if err := checkTouched(m); err != nil {
+		return m, err
+	}
+	var x extra
+	for _, e := range stage.Existing {
+		if slices.Contains(m.Touched, e.Partition) {
+			x.Old = append(x.Old, e.Key)
+		}
+	}
+	var err error
+	if place.IsS3(m.Root) {
+		x.Uploads, err = s.upload(ctx, sink, m, stage.Data)
+	} else {
+		err = syncTree(stage.Data)
+	}
+	if err != nil {
+		return m, err
+	}
+	if m.Extra, err = json.Marshal(x); err != nil {
+		return m, fmt.Errorf("write the manifest: %w", err)
+	}
+	return m, nil
+}
+
+// checkTouched refuses a batch that replaces and also writes into a partition
+// that it does not replace: its rows would stand beside others they belong with.
+func checkTouched(m engine.SinkManifest) error {
+	for _, f := range m.Files {
+		if !filepath.IsLocal(f.Path) || f.Partition != "" && !filepath.IsLocal(f.Partition) {
+			return fmt.Errorf("the manifest names %q, which is not below the target", f.Path)
+		}
+		if len(m.Touched) > 0 && !slices.Contains(m.Touched, f.Partition) {
+			return engine.Errorf(engine.Conflict, "The batch writes into the partition %s of %s, which it does not replace. Nothing was published.", f.Partition, m.Root)
+		}
+	}
+	for _, p := range m.Touched {
+		if p != "" && !filepath.IsLocal(p) {
+			return fmt.Errorf("the manifest names the partition %q, which is not below the target", p)
+		}
+	}
+	return nil
+}
+
+// Publish makes the files of a committed batch visible, and removes what they
+// replace.
+func (s *Sink) Publish(ctx context.Context, sink engine.Sink, m engine.SinkManifest) error {
+	if err := checkTouched(m); err != nil {
+		return err
+	}
+	var x extra
+	if len(m.Extra) > 0 {
+		if err := json.Unmarshal(m.Extra, &x); err != nil {
+			return fmt.Errorf("read the manifest: %w", err)
+		}
+	}
+	if place.IsS3(m.Root) {
+		return s.publishBucket(ctx, sink, m, x)
+	}
+	root, err := s.roots.MayExist(m.Root)
+	if err != nil {
+		return err
+	}
+	p := publisher{root: root, stage: m.Stage, data: filepath.Join(m.Stage, "data"), manifest: m, old: x.Old, step: s.step}
+	return p.publish(ctx)
+}
+
+// Discard removes what batch has staged for a sink and will not publish. A
+// folder's stage is found by the batch alone; uploads only by the manifest, so
+// those of a process that died before it had one are left to the bucket's
+// rule for incomplete uploads.
+func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch engine.Batch) error {
+	at, err := s.place(sink)
+	if err != nil {
+		return err
+	}
+	if at.S3() {
+		return s.discardUploads(ctx, sink, at, index, batch)
+	}
+	root, err := s.roots.MayExist(at.Root)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(root, ownFolder, fmt.Sprintf("stage-%s-%d", batch.ID, index))); err != nil {
+		return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
+	}
+	_ = os.Remove(filepath.Join(root, ownFolder)) // it stays where another batch has its stage
+	return nil
+}
+
+func (s *Sink) discardUploads(ctx context.Context, sink engine.Sink, at place.Place, index int, batch engine.Batch) error {
+	for _, m := range batch.Manifest.Sinks {
+		var x extra
+		if m.Sink != index || len(m.Extra) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(m.Extra, &x); err != nil {
+			return fmt.Errorf("read the manifest: %w", err)
+		}
+		if err := s.abort(ctx, sink, at, x.Uploads); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partitionOf is the folder of a key: "" for none.
+func partitionOf(key string) string {
+	if dir := path.Dir(key); dir != "." {
+		return dir
+	}
+	return ""
+}
