@@ -1,0 +1,211 @@
+package job
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+)
+
+// Fields is the form of a job: what was typed, and what is wrong in it by the
+// name of the field.
+type Fields struct {
+	Name   string
+	Body   engine.JobBody
+	Base   int64 // the newest change of the draft that the form has seen
+	Shown  int   // the earlier version that the form holds; 0 for the draft
+	Errors map[string]string
+}
+
+// FormOf is the form before anything was typed.
+func FormOf(d engine.Draft[engine.JobBody]) Fields {
+	return Fields{Name: d.Name, Body: d.Body, Base: d.Seq}
+}
+
+// ReadForm reads what was typed. What the form does not show is kept: of the
+// job from its draft, of a part from the field "rest" beside it.
+func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
+	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}}
+	f.Base, _ = strconv.ParseInt(values.Get("base"), 10, 64)
+	b := &f.Body
+	b.Description = strings.TrimSpace(values.Get("description"))
+	b.Bookmark = engine.BookmarkMode(values.Get("bookmark"))
+	b.Timeout = engine.Minutes(f.number(values, "timeout", "minutes"))
+	b.Retries = f.number(values, "retries", "attempts")
+	b.MaxRuns = f.number(values, "max_runs", "runs")
+	b.MemoryMB = f.number(values, "memory_mb", "megabytes")
+	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
+	for _, i := range parts(values, "source") {
+		sql.Sources = append(sql.Sources, readSource(values, "source."+i+"."))
+	}
+	for _, i := range parts(values, "step") {
+		at := "step." + i + "."
+		sql.Steps = append(sql.Steps, engine.Step{Name: strings.TrimSpace(values.Get(at + "name")), SQL: strings.ReplaceAll(values.Get(at+"sql"), "\r\n", "\n")})
+	}
+	for _, i := range parts(values, "sink") {
+		sql.Sinks = append(sql.Sinks, readSink(values, "sink."+i+"."))
+	}
+	b.SQL = &sql
+	f.check()
+	return f
+}
+
+// parts are the numbers of the parts of one kind, in order. They have gaps
+// where a part was removed.
+func parts(values url.Values, kind string) []string {
+	found := map[int]bool{}
+	for field := range values {
+		rest, ok := strings.CutPrefix(field, kind+".")
+		if !ok {
+			continue
+		}
+		digits, _, _ := strings.Cut(rest, ".")
+		if n, err := strconv.Atoi(digits); err == nil && n >= 0 {
+			found[n] = true
+		}
+	}
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
+}
+
+func readSource(values url.Values, at string) engine.Source {
+	var s engine.Source
+	// A broken rest can only come of somebody who edits the page; what is shown
+	// still counts.
+	_ = json.Unmarshal([]byte(values.Get(at+"rest")), &s)
+	s.Name = strings.TrimSpace(values.Get(at + "name"))
+	s.Connection = engine.ID(values.Get(at + "connection"))
+	path := strings.TrimSpace(values.Get(at + "path"))
+	format := engine.Format(values.Get(at + "format"))
+	if path != s.Path || format != s.Format {
+		// Another place or format: what was inferred of the old one is void.
+		s.Schema, s.Options.CSV = nil, engine.Dialect{}
+	}
+	s.Path, s.Format = path, format
+	s.CatalogTable = strings.ToLower(strings.TrimSpace(values.Get(at + "catalog_table")))
+	s.Read = engine.ReadMode(values.Get(at + "read"))
+	s.Options.Partition = strings.TrimSpace(values.Get(at + "partition"))
+	s.Options.Exclude = words(values.Get(at + "exclude"))
+	s.Policy.Unreadable = values.Get(at + "unreadable")
+	return s
+}
+
+func readSink(values url.Values, at string) engine.Sink {
+	var s engine.Sink
+	_ = json.Unmarshal([]byte(values.Get(at+"rest")), &s)
+	s.From = strings.TrimSpace(values.Get(at + "from"))
+	s.Connection = engine.ID(values.Get(at + "connection"))
+	s.Path = strings.TrimSpace(values.Get(at + "path"))
+	s.Format = engine.Format(values.Get(at + "format"))
+	s.Mode = engine.WriteMode(values.Get(at + "mode"))
+	s.PartitionBy = words(values.Get(at + "partition_by"))
+	s.Keys = words(values.Get(at + "keys"))
+	s.LatestBy = strings.TrimSpace(values.Get(at + "latest_by"))
+	s.CatalogTable = strings.ToLower(strings.TrimSpace(values.Get(at + "catalog_table")))
+	return s
+}
+
+// words splits "a, b" into its parts.
+func words(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func (f *Fields) number(values url.Values, field, unit string) int {
+	text := strings.TrimSpace(values.Get(field))
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		f.Errors[field] = "Write a number of " + unit + ", 0 or more."
+		return 0
+	}
+	return n
+}
+
+// Grow adds one empty part.
+func (f *Fields) Grow(kind string) {
+	sql := f.Body.SQL
+	switch kind {
+	case "source":
+		sql.Sources = append(sql.Sources, engine.Source{Format: engine.CSV, Read: engine.ReadNew})
+	case "step":
+		sql.Steps = append(sql.Steps, engine.Step{})
+	case "sink":
+		sql.Sinks = append(sql.Sinks, engine.Sink{Format: engine.Parquet, Mode: engine.Append})
+	}
+}
+
+// check says what is wrong before anything is saved.
+func (f *Fields) check() {
+	if err := engine.CheckName("job", f.Name); err != nil {
+		f.Errors["name"] = engine.MessageOf(err)
+	}
+	if mb := f.Body.MemoryMB; mb > 0 && mb < engine.MinMemoryMB {
+		f.Errors["memory_mb"] = "At least " + strconv.Itoa(engine.MinMemoryMB) + " MB; with less, ordinary sorts fail."
+	}
+	switch f.Body.Bookmark {
+	case engine.BookmarkOn, engine.BookmarkPaused, engine.BookmarkOff:
+	default:
+		f.Errors["bookmark"] = "Choose whether the job remembers what it has read."
+	}
+	names := map[string]bool{}
+	for i, s := range f.Body.SQL.Sources {
+		at := "source." + strconv.Itoa(i) + "."
+		f.checkViewName(at+"name", s.Name, names)
+		if (s.Path == "") == (s.CatalogTable == "") {
+			f.Errors[at+"path"] = "Say what to read: either a folder or address, or a table of the catalog."
+		}
+	}
+	for i, s := range f.Body.SQL.Steps {
+		at := "step." + strconv.Itoa(i) + "."
+		f.checkViewName(at+"name", s.Name, names)
+		if strings.TrimSpace(s.SQL) == "" {
+			f.Errors[at+"sql"] = "Write the SQL of this step."
+		}
+	}
+	for i, s := range f.Body.SQL.Sinks {
+		f.checkSink("sink."+strconv.Itoa(i)+".", s, names)
+	}
+}
+
+func (f *Fields) checkViewName(field, name string, names map[string]bool) {
+	switch {
+	case name == "":
+		f.Errors[field] = "Give it a name; SQL reads it by that name."
+	case names[strings.ToLower(name)]:
+		f.Errors[field] = "Another source or step has this name."
+	}
+	names[strings.ToLower(name)] = true
+}
+
+func (f *Fields) checkSink(at string, s engine.Sink, names map[string]bool) {
+	if !names[strings.ToLower(s.From)] || s.From == "" {
+		f.Errors[at+"from"] = "Choose the step or source whose rows are written."
+	}
+	if s.Path == "" {
+		f.Errors[at+"path"] = "Say where to write."
+	}
+	if s.Mode == engine.Merge && len(s.Keys) == 0 {
+		f.Errors[at+"keys"] = "A merge needs the columns that tell one row from another."
+	}
+	if s.Mode == engine.OverwritePartitions && len(s.PartitionBy) == 0 {
+		f.Errors[at+"partition_by"] = "Overwriting partitions needs the columns to partition by."
+	}
+	if database, table, ok := strings.Cut(s.CatalogTable, "."); s.CatalogTable != "" && (!ok || database == "" || table == "") {
+		f.Errors[at+"catalog_table"] = "Write database.table."
+	}
+}
