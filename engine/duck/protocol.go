@@ -35,7 +35,13 @@ type Limits struct {
 
 // Input is one source of a job: files of one format under one name.
 type Input struct {
-	Name    string          `json:"name"`
+	Name string `json:"name"`
+	// Database, where it is set, is the schema that the view stands in, so that
+	// a query names a table of the catalog as database.table.
+	Database string `json:"database,omitempty"`
+	// Folders name the folders below Root that are partitions without a key in
+	// their own name, such as 2026/03/02, outermost first.
+	Folders []string        `json:"folders,omitempty"`
 	Format  engine.Format   `json:"format"`
 	Dialect engine.Dialect  `json:"dialect,omitzero"`
 	Schema  []engine.Column `json:"schema,omitempty"` // empty: worked out from the files

@@ -153,13 +153,34 @@ func (g *group) partition(in Input) {
 				g.hive[low] = partitionValue(in.Root, key)
 			}
 		}
+		g.folders(in, f)
 	}
+}
+
+// folders takes the values of partitions whose folders do not name their key.
+func (g *group) folders(in Input, f facts) {
+	parts := strings.Split(f.file.Key, "/")
+	for i, key := range in.Folders {
+		if i >= len(parts)-1 {
+			return
+		}
+		g.hive[strings.ToLower(key)] = fmt.Sprintf("split_part(%s, '/', %d)", belowRoot(in.Root), i+2)
+		if f.converted {
+			g.hive[strings.ToLower(key)] = literal(parts[i])
+		}
+	}
+}
+
+// belowRoot is the path of a file below the root of its input, with a leading
+// slash.
+func belowRoot(root string) string {
+	return fmt.Sprintf("substr(%s, %d)", quote(fileColumn), utf8.RuneCountInString(strings.TrimSuffix(root, "/"))+1)
 }
 
 // partitionValue takes the value of a partition key out of a file's path. The
 // path is one value for many rows, so this costs next to nothing.
 func partitionValue(root, key string) string {
-	below := fmt.Sprintf("substr(%s, %d)", quote(fileColumn), utf8.RuneCountInString(strings.TrimSuffix(root, "/"))+1)
+	below := belowRoot(root)
 	pattern := "/" + regexp.QuoteMeta(key) + "=([^/]*)/"
 	value := fmt.Sprintf("regexp_extract(%s, %s, 1)", below, literal(pattern))
 	return fmt.Sprintf("CASE WHEN NOT regexp_matches(%s, %s) OR %s = '__HIVE_DEFAULT_PARTITION__' THEN NULL ELSE url_decode(%s) END",

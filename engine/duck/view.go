@@ -69,6 +69,12 @@ func (s *session) build(ctx context.Context, t task) error {
 	}
 	for _, r := range s.reads {
 		statement := "CREATE TEMP VIEW " + quote(r.in.Name) + " AS " + r.sql()
+		if r.in.Database != "" {
+			if err := s.exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+quote(r.in.Database)); err != nil {
+				return err
+			}
+			statement = "CREATE VIEW " + quote(r.in.Database) + "." + quote(r.in.Name) + " AS " + r.sql()
+		}
 		if err := s.exec(ctx, statement); err != nil {
 			return s.blame(fmt.Errorf("make the view %s: %w", r.in.Name, err), r.groups)
 		}

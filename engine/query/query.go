@@ -1,0 +1,198 @@
+// Package query runs read-only SQL over the tables of the catalog, and looks
+// into files and jobs on a sample, always in worker processes. It stands on
+// source and duck.
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/bookmark"
+	"dogear/engine/duck"
+	"dogear/engine/place"
+	"dogear/engine/source"
+)
+
+// Catalog knows the tables there are.
+type Catalog interface {
+	Tables(ctx context.Context) ([]engine.Table, error)
+	Table(ctx context.Context, id engine.ID) (engine.Table, error)
+	bookmark.Tables
+}
+
+// Service runs queries.
+type Service struct {
+	Catalog Catalog
+	Source  *source.Source
+	Worker  duck.Worker
+	// Dir gets a scratch folder for each query.
+	Dir string
+	// Timeout bounds one query; 0 is a minute.
+	Timeout time.Duration
+}
+
+const (
+	defaultTimeout = time.Minute
+	memoryMB       = 1024
+	sampleRows     = 50
+	// sampleFiles is how many files of a source a sample looks into.
+	sampleFiles = 2
+)
+
+// do runs a request in a worker with a folder of its own and a time limit.
+func (s *Service) do(ctx context.Context, build func(ctx context.Context, dir string) (duck.Request, error)) (duck.Result, error) {
+	limit := s.Timeout
+	if limit <= 0 {
+		limit = defaultTimeout
+	}
+	late := engine.Errorf(engine.LimitHit, "The query took longer than %s and was ended. Ask for less: a partition, a LIMIT, fewer columns.", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return duck.Result{}, fmt.Errorf("make a folder for queries: %w", err)
+	}
+	dir, err := os.MkdirTemp(s.Dir, "q")
+	if err != nil {
+		return duck.Result{}, fmt.Errorf("make a folder for a query: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	request, err := build(ctx, dir)
+	if err != nil {
+		return duck.Result{}, err
+	}
+	request.Limits = duck.Limits{MemoryMB: memoryMB, Scratch: filepath.Join(dir, "scratch")}
+	result, err := s.Worker.Do(ctx, request)
+	return result, fault(err)
+}
+
+// fault puts the place of a wrong statement into the words of the engine.
+func fault(err error) error {
+	failure, ok := errors.AsType[*duck.Failure](err)
+	if !ok || failure.Kind != duck.FailSQL {
+		return err
+	}
+	return &engine.Error{
+		Code: engine.Invalid, Message: failure.Message,
+		Err: &engine.SQLFault{Step: failure.Step, Line: failure.Line, Column: failure.Column},
+	}
+}
+
+func rows(t *duck.Table) engine.Rows {
+	if t == nil {
+		return engine.Rows{}
+	}
+	return engine.Rows{Columns: t.Columns, Cells: t.Rows, More: t.More}
+}
+
+// Query runs a statement over the tables of the catalog and returns its first
+// rows.
+func (s *Service) Query(ctx context.Context, sql string, limit int) (engine.Rows, error) {
+	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		inputs, err := s.mentioned(ctx, sql, dir)
+		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, MaxRows: limit}}, err
+	})
+	return rows(result.Table), err
+}
+
+// Export writes all rows of a statement as a file of a format.
+func (s *Service) Export(ctx context.Context, sql string, format engine.Format, to io.Writer) error {
+	out, err := os.MkdirTemp("", "dogear-export")
+	if err != nil {
+		return fmt.Errorf("make a folder for an export: %w", err)
+	}
+	defer os.RemoveAll(out)
+	path := filepath.Join(out, "rows."+string(format))
+	_, err = s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		inputs, err := s.mentioned(ctx, sql, dir)
+		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, Export: path, Format: format}}, err
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open an export: %w", err)
+	}
+	defer file.Close()
+	_, err = io.Copy(to, file)
+	return err
+}
+
+// mentioned makes an input of every table that sql may mean: those whose name
+// stands in it. A word too many costs a listing, never a wrong answer.
+func (s *Service) mentioned(ctx context.Context, sql, dir string) ([]duck.Input, error) {
+	tables, err := s.Catalog.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	words := word.FindAllString(strings.ToLower(sql), -1)
+	var inputs []duck.Input
+	for i, t := range tables {
+		if !slices.Contains(words, t.Name) || !slices.Contains(words, t.Database) {
+			continue
+		}
+		input, err := s.table(ctx, t, filepath.Join(dir, fmt.Sprintf("t%d", i)), 0)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, input)
+	}
+	return inputs, nil
+}
+
+var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+
+// table makes the input of a table; limit bounds its files, 0 is all of them.
+func (s *Service) table(ctx context.Context, t engine.Table, dir string, limit int) (duck.Input, error) {
+	src := engine.Source{Name: t.Name, Connection: t.Connection, Path: t.Location, Format: t.Format}
+	input := duck.Input{
+		Name: t.Name, Database: t.Database, Format: t.Format, Dialect: t.Dialect,
+		Schema: append(slices.Clone(t.Columns), t.Keys...), Hold: true,
+	}
+	for _, key := range t.Keys {
+		input.Folders = append(input.Folders, key.Name)
+	}
+	return input, s.fill(ctx, src, &input, dir, limit)
+}
+
+// fill gives an input its files.
+func (s *Service) fill(ctx context.Context, src engine.Source, input *duck.Input, dir string, limit int) error {
+	var objects []engine.Object
+	for o, err := range s.Source.List(ctx, src) {
+		if err != nil {
+			return err
+		}
+		if o.Filtered != "" {
+			continue
+		}
+		if objects = append(objects, o.Object); len(objects) == limit {
+			break
+		}
+	}
+	if len(objects) > 0 && len(input.Folders) > 0 && named(objects[0].Key) {
+		input.Folders = nil // the folders name their keys themselves
+	}
+	got, err := s.Source.Fetch(ctx, src, objects, dir)
+	if err != nil {
+		return err
+	}
+	input.Root = got.Root
+	for _, f := range got.Files {
+		input.Files = append(input.Files, duck.File{Key: f.Key, Path: f.Path})
+	}
+	return nil
+}
+
+func named(key string) bool {
+	names, _ := place.Values(key)
+	return len(names) > 0
+}

@@ -1,0 +1,186 @@
+package query
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/duck"
+)
+
+// SampleTable reads the first rows of a table.
+func (s *Service) SampleTable(ctx context.Context, id engine.ID) (engine.Rows, error) {
+	table, err := s.Catalog.Table(ctx, id)
+	if err != nil {
+		return engine.Rows{}, err
+	}
+	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		input, err := s.table(ctx, table, filepath.Join(dir, "in"), sampleFiles)
+		input.Limit = sampleRows
+		return first(input), err
+	})
+	return rows(result.Table), err
+}
+
+// first asks for the first rows of one input.
+func first(input duck.Input) duck.Request {
+	input.Database, input.Name = "", "sample"
+	return duck.Request{Query: &duck.Query{Inputs: []duck.Input{input}, SQL: "SELECT * FROM sample", MaxRows: sampleRows}}
+}
+
+// SampleFile reads the first rows of one file.
+func (s *Service) SampleFile(ctx context.Context, connection engine.ID, path string, format engine.Format) (engine.Rows, error) {
+	src := engine.Source{Connection: connection, Path: literalPath(path), Format: format}
+	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		input := duck.Input{Format: format, Limit: sampleRows}
+		err := s.fill(ctx, src, &input, filepath.Join(dir, "in"), 1)
+		if err == nil && len(input.Files) == 0 {
+			err = engine.Errorf(engine.NotFound, "There is no file %s.", path)
+		}
+		return first(input), err
+	})
+	return rows(result.Table), err
+}
+
+// globMarks are what a glob gives a meaning to.
+var globMarks = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", "{", "[{]")
+
+// literalPath is a path whose last part is a name, whatever it holds.
+func literalPath(path string) string {
+	i := strings.LastIndex(path, "/")
+	return path[:i+1] + globMarks.Replace(path[i+1:])
+}
+
+// Preview runs a job up to and with a step on a sample of its sources and
+// writes nothing.
+func (s *Service) Preview(ctx context.Context, job engine.JobBody, step string) (engine.Rows, error) {
+	sql, err := upTo(job, step)
+	if err != nil {
+		return engine.Rows{}, err
+	}
+	last := sql.Sources[0].Name
+	if n := len(sql.Steps); n > 0 {
+		last = sql.Steps[n-1].Name
+	}
+	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		inputs, err := s.sources(ctx, sql.Sources, dir)
+		return duck.Request{Query: &duck.Query{
+			Inputs: inputs, Steps: sql.Steps, Properties: sampleProperties(&job), SQL: `SELECT * FROM "` + strings.ReplaceAll(last, `"`, `""`) + `"`, MaxRows: sampleRows,
+		}}, err
+	})
+	return rows(result.Table), err
+}
+
+// Columns are what the sources and steps of a job hold, by name.
+func (s *Service) Columns(ctx context.Context, job engine.JobBody) (map[string][]engine.Column, error) {
+	sql, err := upTo(job, "")
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+		inputs, err := s.sources(ctx, sql.Sources, dir)
+		return duck.Request{Describe: &duck.Describe{Inputs: inputs, Steps: sql.Steps, Properties: sampleProperties(&job)}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	columns := map[string][]engine.Column{}
+	for _, r := range result.Relations {
+		columns[r.Name] = r.Columns
+	}
+	return columns, nil
+}
+
+// sampleProperties gives the properties a job reads a value to look at: what
+// the job itself says, else nothing.
+func sampleProperties(job *engine.JobBody) map[string]string {
+	properties := map[string]string{}
+	for _, name := range engine.PropertiesOf(job) {
+		properties[name] = job.Arguments[name]
+	}
+	return properties
+}
+
+// upTo is the SQL of a job with its steps up to one, "" for all of them.
+func upTo(job engine.JobBody, step string) (engine.SQLJob, error) {
+	if job.SQL == nil || len(job.SQL.Sources) == 0 {
+		return engine.SQLJob{}, engine.Errorf(engine.Invalid, "The job has no source yet. Add one, then look at its rows.")
+	}
+	sql := *job.SQL
+	if step == "" {
+		return sql, nil
+	}
+	for i, st := range sql.Steps {
+		if st.Name == step {
+			sql.Steps = sql.Steps[:i+1]
+			return sql, nil
+		}
+	}
+	return sql, engine.Errorf(engine.NotFound, "The job has no step %s.", step)
+}
+
+// sources makes a sample of every source of a job.
+func (s *Service) sources(ctx context.Context, sources []engine.Source, dir string) ([]duck.Input, error) {
+	inputs := make([]duck.Input, len(sources))
+	for i, src := range sources {
+		at := filepath.Join(dir, "s"+strconv.Itoa(i))
+		if src.CatalogTable != "" {
+			table, err := s.Catalog.TableNamed(ctx, src.CatalogTable)
+			if err != nil {
+				return nil, err
+			}
+			if inputs[i], err = s.table(ctx, table, at, sampleFiles); err != nil {
+				return nil, err
+			}
+			inputs[i].Database, inputs[i].Name = "", src.Name
+		} else {
+			inputs[i] = duck.Input{Name: src.Name, Format: src.Format, Dialect: src.Options.CSV, Schema: src.Schema}
+			if err := s.fill(ctx, src, &inputs[i], at, sampleFiles); err != nil {
+				return nil, err
+			}
+		}
+		inputs[i].Limit = 20 * sampleRows
+	}
+	return inputs, nil
+}
+
+// Describe reads the columns of JSON or Parquet files, for a crawler.
+func (s *Service) Describe(ctx context.Context, src engine.Source, objects []engine.Object, dir string) ([]engine.Column, error) {
+	result, err := s.do(ctx, func(ctx context.Context, _ string) (duck.Request, error) {
+		got, err := s.Source.Fetch(ctx, src, objects, dir)
+		if err != nil {
+			return duck.Request{}, err
+		}
+		input := duck.Input{Name: "files", Format: src.Format, Root: got.Root, Hold: true}
+		for _, f := range got.Files {
+			input.Files = append(input.Files, duck.File{Key: f.Key, Path: f.Path})
+		}
+		return duck.Request{Describe: &duck.Describe{Inputs: []duck.Input{input}}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return own(result.Relations[0].Columns, objects), nil
+}
+
+// own leaves out the columns that are only in the paths of the files: the
+// crawler knows those as keys.
+func own(columns []engine.Column, objects []engine.Object) []engine.Column {
+	keys := map[string]bool{}
+	for _, o := range objects {
+		for _, part := range strings.Split(o.Key, "/") {
+			if name, _, ok := strings.Cut(part, "="); ok {
+				keys[strings.ToLower(name)] = true
+			}
+		}
+	}
+	var kept []engine.Column
+	for _, c := range columns {
+		if !keys[strings.ToLower(c.Name)] {
+			kept = append(kept, engine.Column{Name: strings.ToLower(c.Name), Type: c.Type})
+		}
+	}
+	return kept
+}
