@@ -40,8 +40,6 @@ type Config struct {
 	Logs      Logs
 	SQL       SQL
 	Places    Places
-	// Graph draws a run's workflow on the canvas. Nil shows a list of nodes.
-	Graph Graph
 	// Next says when a trigger fires next after now; zero for never.
 	Next     func(t engine.Trigger, after time.Time) time.Time
 	Auth     *auth.Service

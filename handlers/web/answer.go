@@ -2,9 +2,7 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -103,7 +101,7 @@ func (f failures) answer(err error, c Ctx) {
 		err = c.JSON(status, map[string]string{"code": codeOf(err), "message": message})
 	default:
 		page := layout.Page{Title: title, Frame: Frame(c, f.sessions, f.files, f.now())}
-		err = Render(c, status, plain(page, layout.Failure(title, message, reference)))
+		err = Render(c, status, layout.AroundPlain(page, layout.Failure(title, message, reference)))
 	}
 	if err != nil {
 		f.log.ErrorContext(c.Request().Context(), "error page failed", "err", err)
@@ -117,12 +115,6 @@ func codeOf(err error) string {
 		return string(engine.CodeOf(err))
 	}
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(theirs.Code)), " ", "_")
-}
-
-func plain(page layout.Page, content templ.Component) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		return layout.Plain(page).Render(templ.WithChildren(ctx, content), w)
-	})
 }
 
 // explain says what err means on the wire and to a person.

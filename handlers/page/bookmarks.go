@@ -1,0 +1,194 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+	rules "dogear/engine/bookmark"
+	"dogear/handlers/web"
+	"dogear/views/bookmark"
+	"dogear/views/layout"
+)
+
+// bookmarkStore is what the screens of bookmarks read.
+type bookmarkStore interface {
+	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
+	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
+	Bookmark(ctx context.Context, id engine.ID) (engine.Bookmark, error)
+	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
+}
+
+// Bookmarks makes the moves and says beforehand what they would do.
+type Bookmarks interface {
+	Pause(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Resume(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Reset(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Rewind(ctx context.Context, id engine.ID, to int, who, why string) (engine.Bookmark, error)
+	Undo(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Preview(ctx context.Context, id engine.ID, kind engine.MoveKind, to int) (rules.Preview, error)
+	Progress(ctx context.Context, id engine.ID) ([]rules.Day, engine.SourcePlan, error)
+	Lookup(ctx context.Context, id engine.ID, text string) ([]engine.Entry, error)
+}
+
+func (p *Pages) bookmarkRoutes() []web.Route {
+	return []web.Route{
+		get("/bookmarks", p.bookmarks),
+		get("/bookmarks/:id", p.bookmark),
+		get("/bookmarks/:id/source", p.bookmarkSource),
+		get("/bookmarks/:id/lookup", p.bookmarkLookup),
+		get("/bookmarks/:id/preview/:word", p.bookmarkPreview),
+		post("/bookmarks/:id/:word", p.moveBookmark),
+	}
+}
+
+// bookmarks answers GET /bookmarks.
+func (p *Pages) bookmarks(c web.Ctx) error {
+	ctx := c.Request().Context()
+	marks, err := p.Store.Bookmarks(ctx)
+	if err != nil {
+		return err
+	}
+	list := bookmark.Listing{Now: p.Now()}
+	for _, mark := range marks {
+		name, err := p.ownerOf(ctx, mark)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, bookmark.Item{Mark: mark, Owner: name})
+	}
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, bookmark.Table(list))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Bookmarks", Crumbs: []layout.Crumb{{Label: "Bookmarks"}}, Live: []string{"changed:bookmarks"},
+	}, bookmark.Table(list))
+}
+
+// ownerOf is the name of the job or crawler that a bookmark belongs to.
+func (p *Pages) ownerOf(ctx context.Context, mark engine.Bookmark) (string, error) {
+	job, err := p.Store.Job(ctx, mark.Job)
+	if engine.CodeOf(err) != engine.NotFound {
+		return job.Name, err
+	}
+	return p.nameOf(ctx, engine.Ref{Kind: engine.KindCrawler, ID: mark.Job})
+}
+
+func (p *Pages) bookmarkView(c web.Ctx) (bookmark.View, error) {
+	ctx := c.Request().Context()
+	v := bookmark.View{Now: p.Now(), CSRF: p.Sessions.Token(c)}
+	var err error
+	if v.Mark, err = p.Store.Bookmark(ctx, web.ID(c)); err != nil {
+		return v, err
+	}
+	if v.Owner, err = p.ownerOf(ctx, v.Mark); err != nil {
+		return v, err
+	}
+	v.Moves, err = p.Store.BookmarkMoves(ctx, v.Mark.ID)
+	return v, err
+}
+
+// bookmark answers GET /bookmarks/:id. What waits in the source is asked for
+// by the page itself, because listing a large source takes a while.
+func (p *Pages) bookmark(c web.Ctx) error {
+	v, err := p.bookmarkView(c)
+	if err != nil {
+		return err
+	}
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, bookmark.History(v))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Bookmarks",
+		Title:   v.Owner + " · " + v.Mark.Ctx,
+		Crumbs: []layout.Crumb{
+			{Label: "Bookmarks", Href: "/bookmarks"}, {Label: v.Owner, Href: "/jobs/" + string(v.Mark.Job)}, {Label: v.Mark.Ctx},
+		},
+		Actions: bookmark.Actions(v),
+		Live:    []string{"changed:bookmarks"},
+	}, bookmark.Page(v))
+}
+
+// bookmarkSource answers GET /bookmarks/:id/source with what waits and the
+// progress by day.
+func (p *Pages) bookmarkSource(c web.Ctx) error {
+	v, err := p.bookmarkView(c)
+	if err != nil {
+		return err
+	}
+	v.Days, v.Waiting, err = p.Bookmarks.Progress(c.Request().Context(), v.Mark.ID)
+	if code := engine.CodeOf(err); code == engine.Invalid || code == engine.NotFound {
+		v.Trouble, err = engine.MessageOf(err), nil // the source cannot be listed now; the ledger still reads
+	}
+	if err != nil {
+		return err
+	}
+	v.Listed = true
+	return web.Render(c, http.StatusOK, bookmark.Source(v))
+}
+
+// bookmarkLookup answers GET /bookmarks/:id/lookup?key=… .
+func (p *Pages) bookmarkLookup(c web.Ctx) error {
+	text := strings.TrimSpace(c.QueryParam("key"))
+	if text == "" {
+		return web.Render(c, http.StatusOK, bookmark.NoLookup())
+	}
+	entries, err := p.Bookmarks.Lookup(c.Request().Context(), web.ID(c), text)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, bookmark.Found(text, entries))
+}
+
+// bookmarkPreview answers GET /bookmarks/:id/preview/:word with a dialog that
+// says what a move would do and asks for the reason.
+func (p *Pages) bookmarkPreview(c web.Ctx) error {
+	v, err := p.bookmarkView(c)
+	if err != nil {
+		return err
+	}
+	kind, to := engine.MoveKind(c.Param("word")), int(number(c, "to", 0))
+	v.Ask = bookmark.Ask{Kind: kind, To: to}
+	switch kind {
+	case engine.MovePause, engine.MoveResume:
+	case engine.MoveReset, engine.MoveRewind, engine.MoveUndo:
+		preview, err := p.Bookmarks.Preview(c.Request().Context(), v.Mark.ID, kind, to)
+		if err != nil {
+			return err
+		}
+		v.Ask.Preview, v.Ask.To = &preview, preview.To
+	default:
+		return engine.Errorf(engine.NotFound, "There is no such move.")
+	}
+	return web.Render(c, http.StatusOK, bookmark.Dialog(v))
+}
+
+// moveBookmark answers POST /bookmarks/:id/:word.
+func (p *Pages) moveBookmark(c web.Ctx) error {
+	ctx, id, who, why := c.Request().Context(), web.ID(c), user(c), c.FormValue("why")
+	var err error
+	switch engine.MoveKind(c.Param("word")) {
+	case engine.MovePause:
+		_, err = p.Bookmarks.Pause(ctx, id, who, why)
+	case engine.MoveResume:
+		_, err = p.Bookmarks.Resume(ctx, id, who, why)
+	case engine.MoveReset:
+		_, err = p.Bookmarks.Reset(ctx, id, who, why)
+	case engine.MoveUndo:
+		_, err = p.Bookmarks.Undo(ctx, id, who, why)
+	case engine.MoveRewind:
+		to, broken := strconv.Atoi(c.FormValue("to"))
+		if broken != nil {
+			return engine.Errorf(engine.Invalid, "Choose the version to rewind to.")
+		}
+		_, err = p.Bookmarks.Rewind(ctx, id, to, who, why)
+	default:
+		return engine.Errorf(engine.NotFound, "There is no such move.")
+	}
+	if err != nil {
+		return err
+	}
+	return web.Refresh(c, "/bookmarks/"+string(id))
+}

@@ -1,0 +1,286 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/handlers/web"
+	"dogear/views/job"
+	"dogear/views/layout"
+	"dogear/views/query"
+	"dogear/views/show"
+)
+
+// jobStore is what the screens of jobs read and write.
+type jobStore interface {
+	JobDrafts(ctx context.Context) ([]engine.Draft[engine.JobBody], error)
+	Jobs(ctx context.Context) ([]engine.Job, error)
+	Job(ctx context.Context, id engine.ID) (engine.Job, error)
+	JobDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.JobBody], error)
+	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
+	CreateJob(ctx context.Context, name string, body engine.JobBody, by string, now time.Time) (engine.ID, error)
+	SaveJobDraft(ctx context.Context, id engine.ID, body engine.JobBody, base int64, by string, now time.Time) (int64, error)
+	PublishJob(ctx context.Context, id engine.ID, by string, now time.Time) (engine.Job, error)
+	Versions(ctx context.Context, id engine.ID) ([]engine.Head, error)
+	RenameObject(ctx context.Context, kind engine.Kind, id engine.ID, name string) error
+	NodeHistory(ctx context.Context, ref engine.Ref, limit int) ([]engine.NodeRun, error)
+}
+
+// historyLen is how many attempts the page of a job or crawler shows.
+const historyLen = 12
+
+func (p *Pages) jobRoutes() []web.Route {
+	return []web.Route{
+		get("/jobs", p.jobs),
+		post("/jobs", p.createJob),
+		get("/jobs/:id", p.job),
+		post("/jobs/:id", p.saveJob),
+		post("/jobs/:id/form/:word", p.growJob),
+		post("/jobs/:id/preview/:n", p.previewJob),
+		get("/jobs/:id/words", p.jobWords),
+		post("/jobs/:id/run", p.runJob),
+		post("/jobs/:id/duplicate", p.duplicateJob),
+	}
+}
+
+// jobs answers GET /jobs.
+func (p *Pages) jobs(c web.Ctx) error {
+	ctx := c.Request().Context()
+	drafts, err := p.Store.JobDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	used, err := p.usedBy(ctx)
+	if err != nil {
+		return err
+	}
+	list := job.Listing{Now: p.Now(), CSRF: p.Sessions.Token(c)}
+	for _, d := range drafts {
+		ref := engine.Ref{Kind: engine.KindJob, ID: d.ID}
+		last, err := p.Store.NodeHistory(ctx, ref, 1)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, job.Item{Draft: d, Last: last, Used: used[ref]})
+	}
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, job.Table(list))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Jobs", Crumbs: []layout.Crumb{{Label: "Jobs"}}, Actions: job.ListActions(), Live: []string{"changed:runs"},
+	}, job.List(list))
+}
+
+// usedBy are the workflows that have a job or crawler on their canvas.
+func (p *Pages) usedBy(ctx context.Context) (map[engine.Ref][]engine.Head, error) {
+	workflows, err := p.Store.Workflows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	used := map[engine.Ref][]engine.Head{}
+	for _, w := range workflows {
+		for _, ref := range w.Refs() {
+			used[ref] = append(used[ref], w.Head)
+		}
+	}
+	return used, nil
+}
+
+// createJob answers POST /jobs with the page of a new SQL job.
+func (p *Pages) createJob(c web.Ctx) error {
+	id, err := p.Store.CreateJob(c.Request().Context(), c.FormValue("name"), newJob(), user(c), p.Now())
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/jobs/"+string(id))
+}
+
+// newJob is a SQL job with the defaults of model.md and one place for each part.
+func newJob() engine.JobBody {
+	return engine.JobBody{
+		Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, Timeout: engine.DefaultTimeout, MemoryMB: engine.DefaultMemoryMB,
+		SQL: &engine.SQLJob{
+			Sources: []engine.Source{{Name: "input", Format: engine.CSV, Read: engine.ReadNew}},
+			Steps:   []engine.Step{{Name: "output", SQL: "SELECT *\nFROM input"}},
+			Sinks:   []engine.Sink{{From: "output", Format: engine.Parquet, Mode: engine.Append}},
+		},
+	}
+}
+
+// jobView reads what the page of a job shows beside its form.
+func (p *Pages) jobView(c web.Ctx) (job.View, error) {
+	ctx := c.Request().Context()
+	v := job.View{Now: p.Now(), CSRF: p.Sessions.Token(c), Editor: p.Files.URL("editor-sql.js")}
+	var err error
+	if v.Draft, err = p.Store.JobDraft(ctx, web.ID(c)); err != nil {
+		return v, err
+	}
+	if v.Draft.Body.SQL == nil {
+		v.Draft.Body.SQL = &engine.SQLJob{}
+	}
+	if v.Versions, err = p.Store.Versions(ctx, v.Draft.ID); err != nil {
+		return v, err
+	}
+	if v.Connections, err = p.Store.Connections(ctx); err != nil {
+		return v, err
+	}
+	ref := engine.Ref{Kind: engine.KindJob, ID: v.Draft.ID}
+	if v.History, err = p.Store.NodeHistory(ctx, ref, historyLen); err != nil {
+		return v, err
+	}
+	if v.Bookmarks, err = p.Store.BookmarksOf(ctx, v.Draft.ID); err != nil {
+		return v, err
+	}
+	used, err := p.usedBy(ctx)
+	v.Used = used[ref]
+	v.Form = job.FormOf(v.Draft)
+	return v, err
+}
+
+// job answers GET /jobs/:id; with ?version=N the form holds that version, which
+// saving brings back.
+func (p *Pages) job(c web.Ctx) error {
+	v, err := p.jobView(c)
+	if err != nil {
+		return err
+	}
+	if n := int(number(c, "version", 0)); n > 0 {
+		old, err := p.Store.JobVersion(c.Request().Context(), v.Draft.ID, n)
+		if err != nil {
+			return err
+		}
+		v.Form.Body, v.Form.Shown = old.JobBody, n
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Jobs",
+		Crumbs:  []layout.Crumb{{Label: "Jobs", Href: "/jobs"}, {Label: v.Draft.Name}},
+		Actions: job.Actions(v),
+		Live:    []string{"changed:runs"},
+	}, job.Page(v))
+}
+
+// jobForm reads the form of a job as it was typed, with what is wrong in it.
+func (p *Pages) jobForm(c web.Ctx) (job.View, error) {
+	v, err := p.jobView(c)
+	if err != nil {
+		return v, err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return v, engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	v.Form = job.ReadForm(values, v.Draft)
+	return v, nil
+}
+
+// saveJob answers POST /jobs/:id. A form with something wrong comes back with
+// everything that was typed.
+func (p *Pages) saveJob(c web.Ctx) error {
+	v, err := p.jobForm(c)
+	if err != nil {
+		return err
+	}
+	if len(v.Form.Errors) > 0 {
+		return web.Render(c, http.StatusUnprocessableEntity, job.Form(v))
+	}
+	ctx, id, now := c.Request().Context(), v.Draft.ID, p.Now()
+	if v.Form.Name != v.Draft.Name {
+		if err := p.Store.RenameObject(ctx, engine.KindJob, id, v.Form.Name); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Store.SaveJobDraft(ctx, id, v.Form.Body, v.Form.Base, user(c), now); err != nil {
+		return err
+	}
+	if c.FormValue("then") == "publish" {
+		if _, err := p.Store.PublishJob(ctx, id, user(c), now); err != nil {
+			return err
+		}
+	}
+	return web.Go(c, "/jobs/"+string(id))
+}
+
+// growJob answers POST /jobs/:id/form/source, /step and /sink with the form as
+// it was typed and one part more.
+func (p *Pages) growJob(c web.Ctx) error {
+	v, err := p.jobForm(c)
+	if err != nil {
+		return err
+	}
+	v.Form.Errors = nil
+	v.Form.Grow(c.Param("word"))
+	return web.Render(c, http.StatusOK, job.Form(v))
+}
+
+// previewJob answers POST /jobs/:id/preview/:n with rows of step n, from a
+// sample of the sources. Nothing is written and no bookmark moves.
+func (p *Pages) previewJob(c web.Ctx) error {
+	v, err := p.jobForm(c)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(c.Param("n"))
+	steps := v.Form.Body.SQL.Steps
+	if err != nil || n >= len(steps) {
+		return engine.Errorf(engine.NotFound, "This job has no such step.")
+	}
+	rows, err := p.SQL.Preview(c.Request().Context(), v.Form.Body, steps[n].Name)
+	if engine.CodeOf(err) == engine.Invalid {
+		return web.Render(c, http.StatusUnprocessableEntity, query.Wrong(engine.MessageOf(err), faultOf(err)))
+	}
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, show.Rows(rows))
+}
+
+// jobWords answers GET /jobs/:id/words with the names that completion offers.
+// A source that cannot be looked at offers none, which is no reason to fail.
+func (p *Pages) jobWords(c web.Ctx) error {
+	ctx := c.Request().Context()
+	draft, err := p.Store.JobDraft(ctx, web.ID(c))
+	if err != nil {
+		return err
+	}
+	columns, err := p.SQL.Columns(ctx, draft.Body)
+	if engine.CodeOf(err) == engine.Internal {
+		return err
+	}
+	return web.Render(c, http.StatusOK, job.Words(columns))
+}
+
+// runJob answers POST /jobs/:id/run.
+func (p *Pages) runJob(c web.Ctx) error {
+	run, err := p.Exec.StartJob(c.Request().Context(), web.ID(c), properties(c), user(c))
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/runs/"+string(run.ID))
+}
+
+// duplicateJob answers POST /jobs/:id/duplicate with a new job of the same
+// body. Its sources get bookmarks of their own, because it is another job.
+func (p *Pages) duplicateJob(c web.Ctx) error {
+	ctx := c.Request().Context()
+	draft, err := p.Store.JobDraft(ctx, web.ID(c))
+	if err != nil {
+		return err
+	}
+	drafts, err := p.Store.JobDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	name := draft.Name + " copy"
+	for n := 2; slices.ContainsFunc(drafts, func(d engine.Draft[engine.JobBody]) bool { return d.Name == name }); n++ {
+		name = draft.Name + " copy " + strconv.Itoa(n)
+	}
+	id, err := p.Store.CreateJob(ctx, name, draft.Body, user(c), p.Now())
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/jobs/"+string(id))
+}

@@ -1,0 +1,113 @@
+// Package crawler shows crawlers: the list, and the form of one.
+package crawler
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+)
+
+// Listing is what the list shows.
+type Listing struct {
+	Items []Item
+	Now   time.Time
+	CSRF  string
+}
+
+// Item is one crawler and its last crawl, if any.
+type Item struct {
+	Draft engine.Draft[engine.CrawlerBody]
+	Last  []engine.NodeRun
+}
+
+// View is one crawler.
+type View struct {
+	Draft       engine.Draft[engine.CrawlerBody]
+	Form        Fields
+	History     []engine.NodeRun
+	Connections []engine.Connection
+	Now         time.Time
+	CSRF        string
+}
+
+// Fields is the form of a crawler: what was typed, and what is wrong in it.
+type Fields struct {
+	Name   string
+	Body   engine.CrawlerBody
+	Base   int64
+	Errors map[string]string
+}
+
+// FormOf is the form before anything was typed.
+func FormOf(d engine.Draft[engine.CrawlerBody]) Fields {
+	return Fields{Name: d.Name, Body: d.Body, Base: d.Seq}
+}
+
+// maxTargets bounds what one form may hold.
+const maxTargets = 100
+
+// ReadForm reads what was typed.
+func ReadForm(values url.Values, draft engine.Draft[engine.CrawlerBody]) Fields {
+	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}}
+	f.Base, _ = strconv.ParseInt(values.Get("base"), 10, 64)
+	f.Body.Description = strings.TrimSpace(values.Get("description"))
+	f.Body.Database = strings.ToLower(strings.TrimSpace(values.Get("database")))
+	f.Body.TablePrefix = strings.ToLower(strings.TrimSpace(values.Get("table_prefix")))
+	f.Body.Targets = nil
+	for i := range maxTargets {
+		if !values.Has(field(i, "path")) {
+			continue
+		}
+		f.Body.Targets = append(f.Body.Targets, engine.CrawlerTarget{
+			Path:       strings.TrimSpace(values.Get(field(i, "path"))),
+			Connection: engine.ID(values.Get(field(i, "connection"))),
+			Exclude:    words(values.Get(field(i, "exclude"))),
+		})
+	}
+	f.check()
+	return f
+}
+
+func (f *Fields) check() {
+	if err := engine.CheckName("crawler", f.Name); err != nil {
+		f.Errors["name"] = engine.MessageOf(err)
+	}
+	if f.Body.Database == "" {
+		f.Errors["database"] = "Say into which database its tables go."
+	}
+	for i, t := range f.Body.Targets {
+		if t.Path == "" {
+			f.Errors[field(i, "path")] = "Say which folder or prefix to look into."
+		}
+	}
+	if len(f.Body.Targets) == 0 {
+		f.Errors["targets"] = "A crawler needs a folder or prefix to look into."
+	}
+}
+
+func words(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func field(i int, name string) string { return "target." + strconv.Itoa(i) + "." + name }
+
+func (v View) href(tail string) string { return "/crawlers/" + string(v.Draft.ID) + tail }
+
+// forField tells the path picker which field asked.
+func forField(name string) string {
+	text, err := json.Marshal(map[string]string{"for": name})
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
