@@ -1,0 +1,79 @@
+// Where the reader looks: pan and zoom of the world in the stage.
+import { Box, zoomRange } from "./geometry";
+import { Point } from "./types";
+
+export class Camera {
+  x = 0;
+  y = 0;
+  k = 1;
+
+  constructor(
+    private stage: HTMLElement,
+    private world: HTMLElement,
+    private moved: () => void,
+  ) {}
+
+  // show writes the camera to the page. The grid is moved by its own property:
+  // a custom property would restyle every card on each frame.
+  show(): void {
+    this.world.style.transform = `translate(${this.x}px,${this.y}px) scale(${this.k})`;
+    const step = 20 * this.k;
+    this.stage.style.backgroundSize = `${step}px ${step}px`;
+    this.stage.style.backgroundPosition = `${this.x}px ${this.y}px`;
+    this.stage.classList.toggle("far", this.k < 0.35);
+    this.moved();
+  }
+
+  pan(dx: number, dy: number): void {
+    this.x += dx;
+    this.y += dy;
+    this.show();
+  }
+
+  // zoom changes the scale about a point of the stage.
+  zoom(factor: number, about: Point = this.middle()): void {
+    const k = Math.min(Math.max(this.k * factor, zoomRange.least), zoomRange.most);
+    this.x = about.x - ((about.x - this.x) * k) / this.k;
+    this.y = about.y - ((about.y - this.y) * k) / this.k;
+    this.k = k;
+    this.show();
+  }
+
+  fit(box: Box | undefined, most = 1): void {
+    const { clientWidth: w, clientHeight: h } = this.stage;
+    if (!box || w === 0) return this.show();
+    const edge = 40;
+    this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), most);
+    this.x = Math.max((w - box.w * this.k) / 2, w < 500 ? 10 : 0) - box.x * this.k;
+    this.y = (h - box.h * this.k) / 2 - box.y * this.k;
+    this.show();
+  }
+
+  // reveal pans just far enough that box can be seen.
+  reveal(box: Box): void {
+    const edge = 24;
+    const left = box.x * this.k + this.x;
+    const top = box.y * this.k + this.y;
+    const { clientWidth: w, clientHeight: h } = this.stage;
+    const dx = Math.max(edge - left, 0) || Math.min(w - edge - (left + box.w * this.k), 0);
+    const dy = Math.max(edge - top, 0) || Math.min(h - edge - (top + box.h * this.k), 0);
+    if (dx || dy) this.pan(dx, dy);
+  }
+
+  middle(): Point {
+    return { x: this.stage.clientWidth / 2, y: this.stage.clientHeight / 2 };
+  }
+
+  // at is the point of the stage under a pointer, toWorld the point of the graph.
+  at(event: { clientX: number; clientY: number }): Point {
+    const box = this.stage.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+  toWorld(p: Point): Point {
+    return { x: (p.x - this.x) / this.k, y: (p.y - this.y) / this.k };
+  }
+  seen(): Box {
+    const { x, y } = this.toWorld({ x: 0, y: 0 });
+    return { x, y, w: this.stage.clientWidth / this.k, h: this.stage.clientHeight / this.k };
+  }
+}

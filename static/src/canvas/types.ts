@@ -1,0 +1,138 @@
+// The words of a workflow as the server writes them (engine/workflow.go).
+export interface Point {
+  x: number;
+  y: number;
+}
+export type Kind = "job" | "crawler";
+export interface Ref {
+  kind: Kind;
+  id: string;
+}
+export type Logic = "all" | "any";
+export interface Condition {
+  ref: Ref;
+  state: string;
+}
+export interface Action {
+  ref: Ref;
+  arguments?: Record<string, string>;
+}
+export interface Trigger {
+  id: string;
+  name: string;
+  type: "on_demand" | "scheduled" | "conditional";
+  disabled?: boolean;
+  schedule?: string;
+  zone?: string;
+  predicate?: { logic?: Logic; conditions?: Condition[] };
+  actions?: Action[];
+}
+export interface Body {
+  description?: string;
+  triggers?: Trigger[];
+  layout?: Record<string, Point>;
+  cards?: Ref[];
+  properties?: Record<string, string>;
+  max_runs?: number;
+}
+
+// One operation on a draft, and the change that one made (engine/draft).
+export interface Op {
+  id: string;
+  act?: string;
+  op: string;
+  card?: string;
+  to?: string;
+  at?: Point;
+  move?: Record<string, Point>;
+  trigger?: string;
+  join?: boolean;
+  logic?: Logic;
+  name?: string;
+  new?: Trigger;
+  patch?: Fields;
+  prev?: Fields;
+  delta?: Delta;
+  of?: "undo" | "redo";
+}
+export interface Fields {
+  name?: string;
+  schedule?: string;
+  zone?: string;
+  disabled?: boolean;
+  logic?: Logic;
+  state?: string;
+}
+export interface Pair<T> {
+  from?: T;
+  to?: T;
+}
+export interface Delta {
+  triggers?: { id: string; index: number; from?: Trigger; to?: Trigger }[];
+  cards?: { ref: Ref; index: number; in: boolean }[];
+  layout?: Record<string, Pair<Point>>;
+  properties?: Record<string, Pair<string>>;
+  on?: Ref[];
+  off?: Ref[];
+  about?: Pair<string>;
+  max_runs?: Pair<number>;
+}
+export interface Entry {
+  seq: number;
+  op: string;
+  act: string;
+  kind: string;
+  of?: string;
+  by: string;
+  client: string;
+  delta: Delta;
+}
+export interface Act {
+  id: string;
+  deltas: Delta[];
+}
+export interface Info {
+  name: string;
+  sub: string;
+  note?: string;
+  fact?: string;
+  icon: string;
+}
+export interface Problem {
+  card?: string;
+  message: string;
+  soft?: boolean;
+}
+export interface Saved {
+  seq: number;
+  entries?: Entry[] | null;
+  body?: Body;
+  infos?: Record<string, Info>;
+  problems?: Problem[] | null;
+}
+
+// What the page tells the canvas (views/canvas).
+export interface Data {
+  mode: "edit" | "run" | "look";
+  workflow: string;
+  run?: string;
+  seq: number;
+  base: string;
+  panel: string;
+  body?: Body;
+  infos: Record<string, Info>;
+  history?: { undo: Act[]; redo: Act[] };
+  signs?: Record<string, { icon: string; word: string; hue: string }>;
+  words: Record<string, string>;
+}
+
+// Refusal says why an operation cannot be done. Path names the cards that light up.
+export class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly path: string[] = [],
+  ) {
+    super(message);
+  }
+}
