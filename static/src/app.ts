@@ -2,7 +2,7 @@
 // are asked for by data attributes.
 import "htmx.org";
 import { startDialogs } from "./dialog";
-import { startEditors } from "./editor";
+import { startEditors, startForms } from "./editor";
 import { startLive } from "./live";
 import { startPalette } from "./palette";
 import { startTheme } from "./theme";
@@ -16,5 +16,6 @@ startTitle();
 startToasts();
 startDialogs();
 startEditors();
+startForms();
 startPalette();
 startLive();

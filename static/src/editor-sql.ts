@@ -3,9 +3,10 @@ import { autocompletion, closeBrackets, completionKeymap } from "@codemirror/aut
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { PostgreSQL, sql } from "@codemirror/lang-sql";
 import { HighlightStyle, bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { found } from "./watch";
 
 const look = EditorView.theme({
   "&": { fontSize: "12px", color: "var(--ink)", background: "var(--surface)", border: "1px solid var(--line-strong)", borderRadius: "7px" },
@@ -33,6 +34,7 @@ const colours = HighlightStyle.define([
 // which the page's content security policy allows.
 export function mount(area: HTMLTextAreaElement): void {
   const host = document.createElement("div");
+  host.dataset["editor"] = area.name;
   area.before(host);
   const root = host.attachShadow({ mode: "open" });
   host.style.setProperty("--editor-height", `${area.offsetHeight || 120}px`);
@@ -40,6 +42,8 @@ export function mount(area: HTMLTextAreaElement): void {
     area.form?.requestSubmit(area.form.querySelector<HTMLElement>("[data-run-sql]"));
     return true;
   };
+  const language = new Compartment();
+  const speak = () => sql({ dialect: PostgreSQL, schema: words(area), upperCaseKeywords: true });
   const view = new EditorView({
     root,
     parent: root,
@@ -57,7 +61,7 @@ export function mount(area: HTMLTextAreaElement): void {
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": area.getAttribute("aria-label") ?? "SQL" }),
         keymap.of([{ key: "Mod-Enter", run: submit }, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        sql({ dialect: PostgreSQL, schema: words(area), upperCaseKeywords: true }),
+        language.of(speak()),
         syntaxHighlighting(colours),
         look,
         EditorView.updateListener.of((update) => {
@@ -69,6 +73,11 @@ export function mount(area: HTMLTextAreaElement): void {
     }),
   });
   area.hidden = true;
+  area.required = false; // a hidden field cannot say that it is empty; the server does
+  // Names may come after the editor, and come anew when a form changes.
+  if (area.dataset["words"]) {
+    found(`#${area.dataset["words"]}`, () => view.dispatch({ effects: language.reconfigure(speak()) }));
+  }
   host.addEventListener("dogear:go", (event) => goTo(view, (event as CustomEvent<{ line: number; column: number }>).detail));
 }
 

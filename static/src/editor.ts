@@ -12,3 +12,43 @@ export function startEditors(): void {
     mount(area);
   });
 }
+
+// startForms wires what belongs to SQL forms: data-abort breaks a request off,
+// data-plain submits a form by the browser itself (for a download), and an
+// answer that names the place of a fault puts the cursor there.
+export function startForms(): void {
+  document.addEventListener("click", (event) => {
+    const button = (event.target as Element).closest<HTMLButtonElement>("[data-abort], [data-plain]");
+    if (!button) return;
+    if (button.dataset["abort"]) {
+      document.querySelector(button.dataset["abort"])?.dispatchEvent(new Event("htmx:abort"));
+      return;
+    }
+    event.preventDefault();
+    if (button.form) plain(button.form, button.formAction);
+  });
+  found<HTMLElement>("[data-fault-line]", (note) => {
+    const line = Number(note.dataset["faultLine"]);
+    const column = Number(note.dataset["faultColumn"]);
+    const near = note.closest(".part") ?? document;
+    if (line > 0) near.querySelector("[data-editor]")?.dispatchEvent(new CustomEvent("dogear:go", { detail: { line, column } }));
+  });
+}
+
+// plain sends the fields of form to action without htmx.
+function plain(form: HTMLFormElement, action: string): void {
+  const copy = document.createElement("form");
+  copy.method = "post";
+  copy.action = action;
+  copy.hidden = true;
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value !== "string") continue;
+    const field = document.createElement("textarea");
+    field.name = name;
+    field.value = value;
+    copy.append(field);
+  }
+  document.body.append(copy);
+  copy.submit();
+  copy.remove();
+}

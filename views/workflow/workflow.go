@@ -3,6 +3,7 @@ package workflow
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -100,3 +101,11 @@ func parts(w engine.Workflow) string {
 }
 
 func address(w engine.Workflow) string { return "/workflows/" + string(w.ID) }
+
+// href is the address of this list with its filter.
+func (l Listing) href() string {
+	if l.Filter == "" {
+		return "/workflows"
+	}
+	return "/workflows?name=" + url.QueryEscape(l.Filter)
+}
