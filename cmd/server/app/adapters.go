@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"dogear/db"
+	"dogear/engine"
+	"dogear/engine/bucket"
+	"dogear/engine/exec"
+	"dogear/engine/source"
+)
+
+// logs reads the logs that exec has written.
+type logs struct{ exec *exec.Exec }
+
+// Log returns up to limit bytes of a log from offset, and how long it is.
+func (l logs) Log(_ context.Context, key engine.NodeKey, offset, limit int64) ([]byte, int64, error) {
+	file, err := os.Open(l.exec.LogPath(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open a log: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("look at a log: %w", err)
+	}
+	text := make([]byte, max(0, min(limit, info.Size()-offset)))
+	n, err := file.ReadAt(text, offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, fmt.Errorf("read a log: %w", err)
+	}
+	return text[:n], info.Size(), nil
+}
+
+// places looks into folders and buckets for the path picker.
+type places struct {
+	sources *source.Source
+	buckets *bucket.Buckets
+	store   *db.Store
+}
+
+// Browse lists one level of a folder or bucket.
+func (p places) Browse(ctx context.Context, connection engine.ID, path string) (engine.Level, error) {
+	level, err := p.sources.Browse(ctx, connection, path)
+	return engine.Level{Address: level.Address, Parent: level.Parent, Folders: level.Folders, Files: level.Files, More: level.More}, err
+}
+
+// TestConnection lists the buckets of a connection.
+func (p places) TestConnection(ctx context.Context, id engine.ID) (string, error) {
+	client, err := p.buckets.Client(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	found, err := client.ListBuckets(ctx, &s3.ListBucketsInput{})
+	if err != nil {
+		return "", bucket.Explain(err, "The object store")
+	}
+	if n := len(found.Buckets); n != 1 {
+		return fmt.Sprintf("It answers and shows %d buckets.", n), nil
+	}
+	return "It answers and shows one bucket.", nil
+}

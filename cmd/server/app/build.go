@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dogear/db"
+	"dogear/engine"
+	"dogear/engine/auth"
+	"dogear/engine/bookmark"
+	"dogear/engine/bucket"
+	"dogear/engine/crawl"
+	"dogear/engine/draft"
+	"dogear/engine/duck"
+	"dogear/engine/event"
+	"dogear/engine/exec"
+	"dogear/engine/flow"
+	"dogear/engine/place"
+	"dogear/engine/query"
+	"dogear/engine/runner"
+	"dogear/engine/schedule"
+	"dogear/engine/schedule/alarm"
+	"dogear/engine/sink"
+	"dogear/engine/source"
+	"dogear/handlers/live"
+	"dogear/handlers/page"
+	"dogear/handlers/web"
+	"dogear/static"
+)
+
+// house is a wired server that does not run yet.
+type house struct {
+	cfg     Config
+	log     *slog.Logger
+	store   *db.Store
+	hub     *event.Hub
+	auth    *auth.Service
+	exec    *exec.Exec
+	clock   *alarm.Clock
+	handler http.Handler
+	metrics *metrics
+}
+
+// build wires the rooms. Nothing here waits or talks to anything.
+func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: store, hub: event.New(), auth: auth.New(store, time.Now), metrics: newMetrics(prometheus.NewRegistry())}
+	roots := place.Roots{Base: cfg.folder("files"), Allowed: append([]string{cfg.folder("files")}, cfg.Root...)}
+	buckets := bucket.New(connections{store})
+	sources := source.New(roots, buckets)
+	worker := duck.Worker{Command: cfg.Worker}
+	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources}
+	questions := &query.Service{Catalog: store, Source: sources, Worker: worker, Dir: cfg.folder("runs", "query")}
+	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
+	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets), worker)
+
+	h.exec = exec.New(exec.Config{
+		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
+		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain,
+		Committed: h.committed, Progress: h.progress,
+	})
+	h.clock = alarm.New(store, h.exec, log, time.Now)
+	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmark", b.ID) }}
+	drafts := draft.NewService(store, store, h.drafted, time.Now)
+
+	files, err := static.Load()
+	if err != nil {
+		return nil, err
+	}
+	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
+	pages := page.New(page.Config{
+		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, store},
+		Drafts: drafts, Publisher: h, Schedules: schedules{}, Samples: h.samples(),
+		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
+	})
+	sockets := live.New(live.Config{
+		Hub: h.hub, Sessions: sessions, Origin: cfg.Origin, Log: log,
+		Snapshots: map[string]live.Snapshot{"run": live.OfRun(store), "draft": live.OfDraft(drafts)},
+	})
+	h.handler, err = web.New(web.Config{
+		Routes: slices.Concat(pages.Routes(), sockets.Routes(), h.healthRoutes()),
+		Files:  files, Sessions: sessions, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wire the routes: %w", err)
+	}
+	return h, nil
+}
+
+func isHTTPS(origin string) bool { return len(origin) > 8 && origin[:8] == "https://" }
+
+// hosts are the names by which a server may be called: one on loopback only by
+// those of this machine.
+func hosts(addr, origin string) []string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || origin != "" {
+		return nil
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return web.LoopbackHosts
+	}
+	return nil
+}
+
+// next says when a trigger of a workflow fires next.
+func next(t engine.Trigger, after time.Time) time.Time {
+	if t.Type != engine.Scheduled || t.Disabled {
+		return time.Time{}
+	}
+	cron, err := schedule.Parse(t.Schedule)
+	if err != nil {
+		return time.Time{}
+	}
+	zone, err := schedule.Zone(t.Zone)
+	if err != nil {
+		return time.Time{}
+	}
+	return cron.Next(after, zone)
+}
+
+// connections turns a stored connection into what a client of S3 needs.
+type connections struct{ store *db.Store }
+
+// S3 returns the settings and the secret of a connection.
+func (c connections) S3(ctx context.Context, id engine.ID) (bucket.Config, error) {
+	made, err := c.store.Connection(ctx, id)
+	if err != nil {
+		return bucket.Config{}, err
+	}
+	plain, err := c.store.Secret(ctx, id)
+	return bucket.Config{Endpoint: made.Endpoint, Region: made.Region, AccessKey: made.AccessKey, Secret: plain, PathStyle: made.PathStyle}, err
+}
+
+// committed tells open pages what a transition has changed.
+func (h *house) committed(w flow.Writes) {
+	topic := "run:" + string(w.Run.ID)
+	for _, e := range w.Events {
+		h.hub.Publish(topic, e.Seq, e)
+	}
+	h.metrics.count(w)
+	for _, e := range w.Events {
+		if e.Kind == "run" {
+			h.changed("run", w.Run.ID)
+		}
+	}
+	if len(w.Bookmarks) > 0 {
+		h.changed("bookmark", w.Bookmarks[0].Bookmark.ID)
+	}
+	if len(w.Tables) > 0 {
+		h.changed("table", "")
+	}
+}
+
+// changed tells open lists that something of a kind is not as it was.
+func (h *house) changed(kind string, id engine.ID) {
+	h.hub.Publish("changed:"+kind, 0, map[string]string{"id": string(id)})
+}
+
+// drafted tells those who edit a workflow what somebody has changed.
+func (h *house) drafted(workflow engine.ID, entries []draft.Entry) {
+	for _, e := range entries {
+		h.hub.Publish("draft:"+string(workflow), e.Seq, e)
+	}
+}
+
+// progress tells open pages how far a running node has come.
+func (h *house) progress(key engine.NodeKey, p runner.Progress) {
+	h.hub.Publish("progress:"+string(key.Run), 0, map[string]any{"card": key.Ref.String(), "progress": p})
+}

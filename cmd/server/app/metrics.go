@@ -1,0 +1,70 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dogear/engine/flow"
+	"dogear/handlers/web"
+)
+
+// metrics are what /metrics shows.
+type metrics struct {
+	registry *prometheus.Registry
+	runs     *prometheus.CounterVec
+	nodes    *prometheus.CounterVec
+	rows     prometheus.Counter
+	bytes    prometheus.Counter
+}
+
+func newMetrics(registry *prometheus.Registry) *metrics {
+	m := &metrics{
+		registry: registry,
+		runs:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dogear_runs_ended_total", Help: "Runs that ended, by outcome."}, []string{"outcome"}),
+		nodes:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dogear_node_runs_ended_total", Help: "Attempts of jobs and crawlers that ended, by state."}, []string{"state"}),
+		rows:     prometheus.NewCounter(prometheus.CounterOpts{Name: "dogear_rows_read_total", Help: "Rows that jobs have read."}),
+		bytes:    prometheus.NewCounter(prometheus.CounterOpts{Name: "dogear_bytes_read_total", Help: "Bytes of input that jobs have read."}),
+	}
+	registry.MustRegister(m.runs, m.nodes, m.rows, m.bytes, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// count adds what a transition has ended.
+func (m *metrics) count(w flow.Writes) {
+	if !w.Run.Open() {
+		m.runs.WithLabelValues(string(w.Run.Outcome)).Inc()
+	}
+	for _, n := range w.Nodes {
+		if !n.State.Done() {
+			continue
+		}
+		m.nodes.WithLabelValues(string(n.State)).Inc()
+		m.rows.Add(float64(n.Counts.RowsIn))
+		m.bytes.Add(float64(n.Counts.BytesIn))
+	}
+}
+
+// healthRoutes are for machines: whether the process lives, whether it can
+// work, and its metrics. They show nothing of what it works on.
+func (h *house) healthRoutes() []web.Route {
+	scrape := promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})
+	return []web.Route{
+		{Method: http.MethodGet, Path: "/healthz", Public: true, Handler: func(c web.Ctx) error {
+			return c.String(http.StatusOK, "ok\n")
+		}},
+		{Method: http.MethodGet, Path: "/readyz", Public: true, Handler: func(c web.Ctx) error {
+			if err := h.store.Ping(c.Request().Context()); err != nil {
+				h.log.Error("the database does not answer", "err", err)
+				return c.String(http.StatusServiceUnavailable, "the database does not answer\n")
+			}
+			return c.String(http.StatusOK, "ready\n")
+		}},
+		{Method: http.MethodGet, Path: "/metrics", Public: true, Handler: func(c web.Ctx) error {
+			scrape.ServeHTTP(c.Response(), c.Request())
+			return nil
+		}},
+	}
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"dogear/cmd/server/sample"
+	"dogear/engine"
+)
+
+// sample makes the sample pipeline on the first start and runs it once.
+func (h *house) sample(ctx context.Context) error {
+	_, err := h.store.WorkflowNamed(ctx, sample.Name)
+	if err == nil {
+		return nil
+	}
+	if engine.CodeOf(err) != engine.NotFound {
+		return err
+	}
+	files := h.sampleFiles()
+	if err := files.Fill(time.Now().UTC()); err != nil {
+		return err
+	}
+	made, err := sample.Make(ctx, h.store, time.Now().UTC())
+	if err != nil {
+		return err
+	}
+	h.clock.Wake()
+	h.changed("workflow", made.ID)
+	run, err := h.exec.StartWorkflow(ctx, made.ID, nil, "sample")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h.cfg.Out, "The sample pipeline %s has started: run %s\nDrop CSV files into its folder and run it again:\n\n  %s\n\n", sample.Name, run.ID, files.Dir)
+	return nil
+}
+
+func (h *house) sampleFiles() sample.Files {
+	return sample.Files{Dir: filepath.Join(h.cfg.folder("files"), "raw", "sales")}
+}
+
+// samples adds files to the sample pipeline for a page's button.
+type samples struct{ h *house }
+
+// AddNextDay adds the next day's files and says what it added. It is NotFound
+// where the server has no sample.
+func (s samples) AddNextDay(ctx context.Context) (string, error) {
+	added, err := s.h.sampleFiles().AddNextDay(time.Now())
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("Added %s, and %s with late orders of an earlier day.", added.New, added.Late)
+	if added.Changed != "" {
+		text += fmt.Sprintf(" %s was corrected in place.", added.Changed)
+	}
+	return text, nil
+}
+
+// Of reports whether a workflow is the sample.
+func (s samples) Of(w engine.Workflow) bool { return s.h.cfg.Sample && w.Name == sample.Name }
