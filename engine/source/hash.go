@@ -8,41 +8,38 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
 
 	"dogear/engine"
 )
 
-// Hash reads the content of a file of a folder and names it, so that a file of
-// which only the time differs is known for what it was. It tells versions of a
-// file apart and is no seal against somebody who wants to deceive.
+// Hash returns a hash of the content of a folder's file. It tells whether a
+// file with a new time has new content; it is no protection against somebody
+// who wants two files to look alike.
 func (s *Source) Hash(_ context.Context, src engine.Source, o engine.Object) (string, error) {
 	at, err := s.place(src)
 	if err != nil {
 		return "", err
 	}
-	root, err := s.roots.Check(at.Root)
+	if at.S3() {
+		return o.ETag, nil
+	}
+	if !filepath.IsLocal(o.Key) {
+		return "", engine.Errorf(engine.Forbidden, "%s does not lie below %s.", o.Key, at.Root)
+	}
+	real, err := s.roots.Check(filepath.Join(at.Root, o.Key))
 	if err != nil {
 		return "", err
 	}
-	return HashFile(root, o.Key)
-}
-
-// HashFile is the Hash of a file below root.
-func HashFile(root, key string) (string, error) {
-	below, err := os.OpenRoot(root)
+	f, err := os.Open(real)
 	if err != nil {
-		return "", fmt.Errorf("open the folder %s: %w", root, err)
+		return "", engine.Errorf(engine.Invalid, "%s cannot be read: %w", o.Key, err)
 	}
-	defer below.Close()
-	file, err := below.Open(filepath.FromSlash(key))
-	if err != nil {
-		return "", fmt.Errorf("read %s again: %w", key, err)
+	defer f.Close()
+	h := xxh3.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("hash %s: %w", o.Key, err)
 	}
-	defer file.Close()
-	sum := xxhash.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", fmt.Errorf("read %s again: %w", key, err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:]), nil
 }

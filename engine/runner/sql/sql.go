@@ -1,0 +1,348 @@
+// Package sql runs SQL jobs: it plans, fetches, lets a worker process compute,
+// stages what came of it, and publishes it once the batch was committed.
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/bookmark"
+	"dogear/engine/duck"
+	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
+	"dogear/engine/sink"
+	"dogear/engine/source"
+)
+
+// Planner makes the plan of an attempt.
+type Planner interface {
+	Plan(ctx context.Context, q bookmark.Request) (engine.Plan, error)
+}
+
+// Runner runs SQL jobs. It fits runner.Runner.
+type Runner struct {
+	Planner Planner
+	Source  *source.Source
+	Sink    *sink.Sink
+	Command []string // starts a worker; empty is this binary with "worker"
+	Threads int      // of a worker; 0 is all processors
+	Now     func() time.Time
+}
+
+// maxTries is how often a batch begins again because its files change while
+// they are read.
+const maxTries = 3
+
+// Run works on one attempt of a SQL job.
+func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
+	result, err := r.run(ctx, a, h)
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return r.interrupted(ctx, result)
+	case engine.CodeOf(err) == engine.Internal:
+		return result, err
+	}
+	result.State, result.Error, result.Batch = engine.Failed, engine.MessageOf(err), nil
+	return result, nil
+}
+
+// interrupted is the result of an attempt that was told to end.
+func (r *Runner) interrupted(ctx context.Context, result runner.Result) (runner.Result, error) {
+	result.Batch = nil
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, runner.ErrStop):
+		result.State = engine.Stopped
+	case errors.Is(cause, runner.ErrTimeout):
+		result.State = engine.TimedOut
+	default:
+		return result, cause
+	}
+	return result, nil
+}
+
+// work is one attempt under way.
+type work struct {
+	*Runner
+	runner.Attempt
+	host    runner.Host
+	batch   engine.Batch
+	fetched []source.Fetched // by source of the plan
+	stages  []sink.Stage     // by sink
+}
+
+func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
+	w := &work{Runner: r, Attempt: a, host: h}
+	if err := w.plan(ctx); err != nil {
+		return runner.Result{}, err
+	}
+	if w.batch.Plan.Empty() {
+		h.Log(runner.Info, "nothing to do: no source has anything new")
+		return runner.Result{State: engine.Succeeded}, nil
+	}
+	if err := w.mayOverwrite(); err != nil {
+		return runner.Result{}, err
+	}
+	if err := w.fetch(ctx); err != nil {
+		return runner.Result{}, err
+	}
+	if w.nothingLeft() {
+		h.Log(runner.Info, "nothing to do: everything changed since it was listed, and is read by the next run")
+		return runner.Result{State: engine.Succeeded}, nil
+	}
+	computed, err := w.compute(ctx)
+	if err != nil {
+		return runner.Result{}, errors.Join(err, w.discard(ctx))
+	}
+	return w.stage(ctx, computed)
+}
+
+// plan makes the plan of the attempt, or takes the one it already has.
+func (w *work) plan(ctx context.Context) error {
+	if w.Recover != nil {
+		w.batch = *w.Recover
+		w.host.Log(runner.Info, fmt.Sprintf("batch %d is run again from its plan", w.batch.Number))
+		return w.Discard(ctx, w.batch)
+	}
+	plan, err := w.Planner.Plan(ctx, bookmark.Request{Job: *w.Job, Run: w.Attempt.Run.ID, Now: w.Now()})
+	if err != nil {
+		return err
+	}
+	for _, part := range plan.Sources {
+		tellPlan(w.host, part)
+	}
+	if w.batch, err = w.host.Planned(ctx, plan); err != nil {
+		return err
+	}
+	taken := plan.Taken()
+	w.host.Log(runner.Info, fmt.Sprintf("plan written: batch %d, %s (%s)", w.batch.Number, files(taken.Files), engine.Bytes(taken.Bytes)))
+	return nil
+}
+
+// fetch makes what the plan takes readable.
+func (w *work) fetch(ctx context.Context) error {
+	for i, part := range w.batch.Plan.Sources {
+		objects := make([]engine.Object, len(part.Taken))
+		for j, o := range part.Taken {
+			objects[j] = o.Object
+		}
+		got, err := w.Source.Fetch(ctx, part.Spec, objects, filepath.Join(w.Dir, fmt.Sprintf("in-%d", i)))
+		if err != nil {
+			return err
+		}
+		w.tellChanged(part, got.Changed)
+		w.fetched = append(w.fetched, got)
+	}
+	return nil
+}
+
+func (w *work) tellChanged(part engine.SourcePlan, changed []engine.Object) {
+	for _, o := range changed {
+		w.host.Log(runner.Warn, fmt.Sprintf("%s of %s changed since the plan; it is left for the next run", o.Key, part.Source))
+	}
+}
+
+// nothingLeft reports that no source read by bookmark has a file left.
+func (w *work) nothingLeft() bool {
+	news, left := 0, 0
+	for i, part := range w.batch.Plan.Sources {
+		if part.Read != engine.ReadAll {
+			news++
+			left += len(w.fetched[i].Files)
+		}
+	}
+	return news > 0 && left == 0
+}
+
+// compute lets a worker write the stages. Files that were rewritten while it
+// read them leave the batch, which then begins again.
+func (w *work) compute(ctx context.Context) (duck.Result, error) {
+	for try := 1; ; try++ {
+		if err := w.prepare(ctx); err != nil {
+			return duck.Result{}, err
+		}
+		result, err := w.worker().Do(ctx, w.request())
+		if err != nil {
+			return result, err
+		}
+		again, err := w.verify(ctx)
+		if err != nil || !again {
+			return result, err
+		}
+		if try == maxTries {
+			return result, engine.Errorf(engine.Conflict, "The files of this job keep changing while they are read. Let their writer finish, or give the source a longer settle time.")
+		}
+	}
+}
+
+// prepare makes a new empty stage for every sink.
+func (w *work) prepare(ctx context.Context) error {
+	w.stages = nil
+	for i, out := range w.Job.SQL.Sinks {
+		stage, err := w.Sink.Prepare(ctx, out, i, w.batch.ID, w.Dir)
+		if err != nil {
+			return err
+		}
+		w.stages = append(w.stages, stage)
+	}
+	return nil
+}
+
+// worker is a worker process that reports to the host.
+func (w *work) worker() duck.Worker {
+	return duck.Worker{
+		Command: w.Command,
+		Started: func(ctx context.Context, pid int) error {
+			p, err := shim.Identify(pid)
+			if err != nil {
+				return err
+			}
+			return w.host.Started(ctx, p)
+		},
+		Progress: func(p duck.Progress) {
+			w.host.Progress(runner.Progress{Percent: p.Percent, Note: p.Note})
+		},
+		Notice: func(n duck.Notice) {
+			level := runner.Info
+			if n.Warn {
+				level = runner.Warn
+			}
+			w.host.Log(level, n.Text)
+		},
+	}
+}
+
+func (w *work) request() duck.Request {
+	job := w.Job.SQL
+	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Properties: properties(w.Job, w.Node, w.Attempt.Run)}
+	for i, part := range w.batch.Plan.Sources {
+		run.Inputs = append(run.Inputs, input(part.Spec, w.fetched[i]))
+	}
+	for i, out := range job.Sinks {
+		o := duck.Output{Sink: out, Stage: w.stages[i].Data}
+		if out.Mode == engine.Merge {
+			for _, e := range w.stages[i].Existing {
+				o.Existing = append(o.Existing, duck.Existing{Path: e.Path, Partition: e.Partition})
+			}
+		}
+		run.Outputs = append(run.Outputs, o)
+	}
+	return duck.Request{
+		Limits: duck.Limits{Threads: w.Threads, MemoryMB: w.Job.MemoryMB, Scratch: filepath.Join(w.Dir, "scratch")},
+		Run:    &run,
+	}
+}
+
+// input is a source as the worker sees it.
+func input(spec engine.Source, got source.Fetched) duck.Input {
+	in := duck.Input{
+		Name: spec.Name, Format: spec.Format, Dialect: spec.Options.CSV, Schema: spec.Schema,
+		Root: got.Root, Hold: spec.Policy.Unreadable == "hold",
+	}
+	if in.Format == "" {
+		in.Format = engine.CSV
+	}
+	for _, f := range got.Files {
+		in.Files = append(in.Files, duck.File{Key: f.Key, Path: f.Path})
+	}
+	return in
+}
+
+// properties are those of the run, under the job's own arguments, under those
+// with which the node was started.
+func properties(job *engine.Job, node engine.NodeRun, run engine.Run) map[string]string {
+	all := map[string]string{}
+	for _, layer := range []map[string]string{job.Arguments, run.Properties, node.Arguments} {
+		for name, value := range layer {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// verify takes files that changed while they were read out of the batch, and
+// reports whether there were any.
+func (w *work) verify(ctx context.Context) (bool, error) {
+	again := false
+	for i, part := range w.batch.Plan.Sources {
+		changed, err := w.Source.Verify(ctx, part.Spec, w.fetched[i])
+		if err != nil {
+			return false, err
+		}
+		if len(changed) == 0 {
+			continue
+		}
+		again = true
+		w.tellChanged(part, changed)
+		w.fetched[i].Files = slices.DeleteFunc(w.fetched[i].Files, func(f source.File) bool {
+			return slices.ContainsFunc(changed, func(o engine.Object) bool { return o.Key == f.Key })
+		})
+	}
+	return again, nil
+}
+
+// discard removes the stages of an attempt that failed. It happens even where
+// the attempt was told to end.
+func (w *work) discard(ctx context.Context) error {
+	return w.Discard(context.WithoutCancel(ctx), w.batch)
+}
+
+// Discard removes what a batch has staged.
+func (r *Runner) Discard(ctx context.Context, b engine.Batch) error {
+	if b.Body.SQL == nil {
+		return nil
+	}
+	var all []error
+	for i, out := range b.Body.SQL.Sinks {
+		all = append(all, r.Sink.Discard(ctx, out, i, b))
+	}
+	return errors.Join(all...)
+}
+
+// files writes a count of files.
+func files(n int64) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+// tellPlan writes what the plan found to the log.
+func tellPlan(h runner.Host, part engine.SourcePlan) {
+	if part.Read != engine.ReadAll {
+		h.Log(runner.Info, fmt.Sprintf("bookmark %s at v%d: %s known", part.Ctx, part.LedgerVersion, files(part.Counts[engine.ReasonAlreadyRead].Files)))
+	}
+	var listed int64
+	for _, tally := range part.Counts {
+		listed += tally.Files
+	}
+	listed -= part.Counts[engine.ReasonGone].Files
+	var found []string
+	for _, reason := range []engine.Reason{
+		engine.ReasonNew, engine.ReasonChanged, engine.ReasonReopened, engine.ReasonTouched, engine.ReasonHeld,
+		engine.ReasonTooYoung, engine.ReasonOverBound, engine.ReasonGone, engine.ReasonFiltered,
+	} {
+		if n := part.Counts[reason].Files; n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(reason), "_", " ")))
+		}
+	}
+	if len(found) == 0 {
+		found = []string{"nothing new"}
+	}
+	h.Log(runner.Info, fmt.Sprintf("listed %d objects of %s: %s", listed, part.Source, strings.Join(found, ", ")))
+	for _, o := range slices.Concat(part.Taken, part.Exceptions) {
+		if o.Reason == engine.ReasonChanged && o.Prior != nil {
+			h.Log(runner.Warn, fmt.Sprintf("changed in place: %s size %d → %d", o.Key, o.Prior.Size, o.Size))
+		}
+	}
+	for _, notice := range part.Notices {
+		h.Log(runner.Warn, notice)
+	}
+}
