@@ -1,1 +1,2 @@
 declare module "htmx.org";
+declare module "*.css";
