@@ -110,14 +110,25 @@ func (e *edit) move(op Op) error {
 	return nil
 }
 
+// place puts a card somewhere. Cards that nobody has placed yet get the place
+// where they were shown, so that they do not move because another one did.
 func (e *edit) place(card string, at *engine.Point) {
 	if at == nil {
 		return
+	}
+	if g := graph.New(e.body); slices.ContainsFunc(g.Cards(), func(c string) bool { return c != card && e.unplaced(g, c) }) {
+		e.body.Layout = graph.Place(g, e.body.Layout)
 	}
 	if e.body.Layout == nil {
 		e.body.Layout = map[string]engine.Point{}
 	}
 	e.body.Layout[card] = *at
+}
+
+func (e *edit) unplaced(g *graph.Graph, card string) bool {
+	_, placed := e.body.Layout[card]
+	t := g.Trigger(engine.ID(card))
+	return !placed && (t == nil || !graph.Compact(t))
 }
 
 func (e *edit) addTrigger(op Op) error {

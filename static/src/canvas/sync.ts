@@ -37,7 +37,7 @@ export class Sync {
   private pending: Op[] = [];
   private undoable: Act[];
   private redoable: Act[];
-  private sending = false;
+  private sending: Promise<void> | undefined;
   private pulls = false;
   private wait = firstWait;
   private retry: ReturnType<typeof setTimeout> | undefined;
@@ -131,23 +131,27 @@ export class Sync {
     this.tell();
   }
 
-  // save sends what is open; a second call while one is under way waits for it.
-  async save(): Promise<void> {
-    if (this.sending) return;
+  // save sends what is open; what is done meanwhile goes with the next request.
+  save(): Promise<void> {
+    this.sending ??= this.send().finally(() => (this.sending = undefined));
+    return this.sending;
+  }
+
+  private async send(): Promise<void> {
     clearTimeout(this.retry);
-    this.sending = true;
-    try {
-      while (this.pending.length > 0 || this.pulls) {
-        this.pulls = false;
-        this.watcher.saving("saving", this.pending.length);
-        const sent = [...this.pending];
-        const answer = sent.length > 0 ? await this.patch(sent) : await this.wire("GET", `${this.path()}?since=${this.seq}`);
-        if (!this.take(answer, sent)) return;
-      }
-      this.tell();
-    } finally {
-      this.sending = false;
+    while (this.pending.length > 0 || this.pulls) {
+      this.pulls = false;
+      this.watcher.saving("saving", this.pending.length);
+      const sent = [...this.pending];
+      const answer = sent.length > 0 ? await this.patch(sent) : await this.wire("GET", `${this.path()}?since=${this.seq}`);
+      if (!this.take(answer, sent)) return;
     }
+    this.tell();
+  }
+
+  // settled waits until what was done so far has been sent, or cannot be.
+  async settled(): Promise<void> {
+    while (this.sending) await this.sending;
   }
 
   // pull asks for what others did.

@@ -209,7 +209,21 @@ export class View {
     return [...(this.touching.get(card) ?? [])].map((key) => this.lines.get(key)!.edge).filter((e) => e.from === card);
   }
 
-  // lit marks cards and the edges between them for a moment.
+  // wire is a line from a card to wherever a pointer is.
+  wire(from: string): { to(at: Point, refused: boolean): void; remove(): void } {
+    const path = document.createElementNS(svg, "path");
+    this.edges.append(path);
+    const box = this.boxes.get(from)!;
+    return {
+      to: (at, refused) => {
+        path.setAttribute("class", refused ? "wire refused" : "wire");
+        path.setAttribute("d", lineBetween(box, { ...at, w: 0, h: 0 }).d);
+      },
+      remove: () => path.remove(),
+    };
+  }
+
+  // light marks cards and the edges between them for a moment.
   light(way: string[]): void {
     const parts: Element[] = [];
     for (const card of way) if (this.cards.has(card)) parts.push(this.cards.get(card)!);

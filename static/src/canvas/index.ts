@@ -1,0 +1,4 @@
+import "./canvas.css";
+import { DogCanvas } from "./canvas";
+
+customElements.define("dog-canvas", DogCanvas);

@@ -1,0 +1,100 @@
+// A small list of choices at a point of the page: conditions of an edge, all or
+// any, what to add. It takes the focus and gives it back.
+export interface Choice {
+  label: string;
+  icon?: string;
+  hint?: string;
+  current?: boolean;
+  act: () => void;
+}
+
+let open: { box: HTMLElement; done: () => void } | undefined;
+
+export function closeMenu(): void {
+  open?.done();
+}
+
+export function menu(root: HTMLElement, at: { clientX: number; clientY: number }, label: string, choices: Choice[], sprite: string, search = false): void {
+  closeMenu();
+  const back = document.activeElement as HTMLElement | null;
+  const box = document.createElement("div");
+  box.className = "choice";
+  box.setAttribute("role", "menu");
+  box.setAttribute("aria-label", label);
+  const heading = document.createElement("p");
+  heading.textContent = label;
+  box.append(heading);
+  const field = document.createElement("input");
+  if (search) {
+    field.className = "input";
+    field.placeholder = "Find a block";
+    field.setAttribute("aria-label", "Find a block");
+    box.append(field);
+  }
+  const items = choices.map((choice) => item(choice, sprite, () => done()));
+  const list = document.createElement("div");
+  list.append(...items);
+  box.append(list);
+
+  const done = () => {
+    if (open?.box !== box) return;
+    open = undefined;
+    document.removeEventListener("pointerdown", outside, true);
+    box.remove();
+    back?.focus({ preventScroll: true });
+  };
+  const outside = (event: Event) => {
+    if (!box.contains(event.target as Node)) done();
+  };
+  field.addEventListener("input", () => {
+    const wanted = field.value.toLowerCase();
+    for (const i of items) i.hidden = !i.textContent!.toLowerCase().includes(wanted);
+  });
+  box.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    const seen = items.filter((i) => !i.hidden);
+    const here = seen.indexOf(document.activeElement as HTMLButtonElement);
+    if (event.key === "Escape") done();
+    else if (event.key === "ArrowDown") seen[(here + 1) % seen.length]?.focus();
+    else if (event.key === "ArrowUp") seen[(here - 1 + seen.length) % seen.length]?.focus();
+    else if (event.key === "Enter" && event.target === field) seen[0]?.click();
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("pointerdown", outside, true);
+  root.append(box);
+  open = { box, done };
+  const frame = root.getBoundingClientRect();
+  const x = Math.min(at.clientX - frame.left, frame.width - box.offsetWidth - 8);
+  const y = Math.min(at.clientY - frame.top, frame.height - box.offsetHeight - 8);
+  box.style.transform = `translate(${Math.max(x, 8)}px,${Math.max(y, 8)}px)`;
+  (search ? field : (items.find((i) => i.getAttribute("aria-checked") === "true") ?? items[0]))?.focus({ preventScroll: true });
+}
+
+function item(choice: Choice, sprite: string, done: () => void): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.setAttribute("role", choice.current === undefined ? "menuitem" : "menuitemradio");
+  if (choice.current !== undefined) button.setAttribute("aria-checked", String(choice.current));
+  if (choice.icon) button.append(picture(sprite, choice.icon));
+  const words = document.createElement("span");
+  words.className = "clip";
+  words.textContent = choice.label;
+  if (choice.hint) button.title = choice.hint;
+  button.append(words);
+  button.addEventListener("click", () => {
+    done();
+    choice.act();
+  });
+  return button;
+}
+
+function picture(sprite: string, name: string): SVGSVGElement {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "ic");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `${sprite}#${name}`);
+  svg.append(use);
+  return svg;
+}
