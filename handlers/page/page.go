@@ -40,6 +40,9 @@ type Config struct {
 	Logs      Logs
 	SQL       SQL
 	Places    Places
+	Drafts    Drafts
+	Publisher Publisher
+	Schedules Schedules
 	// Next says when a trigger fires next after now; zero for never.
 	Next     func(t engine.Trigger, after time.Time) time.Time
 	Auth     *auth.Service
@@ -60,6 +63,7 @@ func (p *Pages) Routes() []web.Route {
 	return slices.Concat(
 		p.signinRoutes(),
 		p.workflowRoutes(),
+		p.editorRoutes(),
 		p.runRoutes(),
 		p.bookmarkRoutes(),
 		p.catalogRoutes(),

@@ -1,0 +1,232 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/handlers/web"
+	"dogear/views/canvas"
+	"dogear/views/editor"
+	"dogear/views/layout"
+	"dogear/views/show"
+)
+
+// Drafts edits the drafts of workflows.
+type Drafts interface {
+	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
+	Save(ctx context.Context, workflow engine.ID, by string, p draft.Patch) (draft.Saved, error)
+	Since(ctx context.Context, workflow engine.ID, base int64) (draft.Saved, error)
+	History(ctx context.Context, workflow engine.ID, by string) (draft.History, error)
+}
+
+// Publisher makes a draft the version that runs, with the drafts of the jobs
+// and crawlers in with. A draft that is not at seq any more is a Conflict.
+type Publisher interface {
+	Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error)
+}
+
+// Schedules says what is wrong with a schedule.
+type Schedules interface {
+	Check(text, zone string, now time.Time) error
+}
+
+func (p *Pages) editorRoutes() []web.Route {
+	return []web.Route{
+		get("/workflows/:id", p.editor),
+		get("/workflows/:id/head", p.editorHead),
+		get("/workflows/:id/palette", p.editorPalette),
+		get("/workflows/:id/panel", p.workflowPanel),
+		post("/workflows/:id/panel", p.saveWorkflow),
+		get("/workflows/:id/cards/:card", p.cardPanel),
+		post("/workflows/:id/cards/:card", p.saveCard),
+		get("/workflows/:id/publish", p.publishDialog),
+		post("/workflows/:id/publish", p.publish),
+		get("/api/ui/workflows/:id/draft", p.draftSince),
+		{Method: http.MethodPatch, Path: "/api/ui/workflows/:id/draft", Handler: p.saveDraft},
+		post("/api/ui/workflows/:id/blocks", p.newBlock),
+	}
+}
+
+// editor answers GET /workflows/:id; with ?node=CARD that card is selected.
+func (p *Pages) editor(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	history, err := p.Drafts.History(c.Request().Context(), desk.draft.Workflow, user(c))
+	if err != nil {
+		return err
+	}
+	state := desk.state(c, p)
+	view := desk.canvas(p, state.Problems)
+	view.History, view.Selected = history, desk.selected(c.QueryParam("node"))
+	panel, err := p.panelOf(c, desk, view.Selected)
+	if err != nil {
+		return err
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Workflows",
+		Crumbs:  []layout.Crumb{{Label: "Workflows", Href: "/workflows"}, {Label: desk.draft.Name}},
+		Actions: editor.Head(state),
+		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10)},
+		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
+		Wide: true,
+	}, editor.Page(state, canvas.Palette(view.Base, desk.items("")), canvas.Canvas(view), editor.Details(panel)))
+}
+
+// editorHead answers GET /workflows/:id/head.
+func (p *Pages) editorHead(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, editor.Status(desk.state(c, p)))
+}
+
+// editorPalette answers GET /workflows/:id/palette?q= with the jobs and
+// crawlers whose names hold q.
+func (p *Pages) editorPalette(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, canvas.Items(desk.items(c.QueryParam("q"))))
+}
+
+// desk is everything that the editor of one workflow needs to know.
+type desk struct {
+	draft     draft.Draft
+	published engine.Workflow
+	jobs      []engine.Draft[engine.JobBody]
+	crawlers  []engine.Draft[engine.CrawlerBody]
+	used      map[engine.Ref][]engine.Head
+	names     draft.Names
+	infos     canvas.Infos
+}
+
+func (p *Pages) desk(c web.Ctx) (*desk, error) {
+	ctx, id := c.Request().Context(), web.ID(c)
+	d := &desk{names: draft.Names{}, infos: canvas.Infos{}}
+	var err error
+	if d.draft, err = p.Drafts.Draft(ctx, id); err != nil {
+		return nil, err
+	}
+	if d.published, err = p.Store.Workflow(ctx, id); err != nil {
+		return nil, err
+	}
+	if d.jobs, err = p.Store.JobDrafts(ctx); err != nil {
+		return nil, err
+	}
+	if d.crawlers, err = p.Store.CrawlerDrafts(ctx); err != nil {
+		return nil, err
+	}
+	if d.used, err = p.usedBy(ctx); err != nil {
+		return nil, err
+	}
+	for _, job := range d.jobs {
+		d.know(engine.Ref{Kind: engine.KindJob, ID: job.ID}, editor.InfoOfJob(job))
+	}
+	for _, crawler := range d.crawlers {
+		d.know(engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}, editor.InfoOfCrawler(crawler))
+	}
+	return d, nil
+}
+
+func (d *desk) know(ref engine.Ref, info canvas.Info) {
+	d.names[ref], d.infos[ref.String()] = info.Name, info
+}
+
+// state compares the draft with what is published.
+func (d *desk) state(c web.Ctx, p *Pages) editor.State {
+	s := editor.State{Draft: d.draft, CSRF: p.Sessions.Token(c), Problems: d.problems(p)}
+	s.Changes = draft.Changes(&d.published.WorkflowBody, &d.draft.Body, d.names)
+	refs := d.draft.Body.Refs()
+	for _, job := range d.jobs {
+		if ref := (engine.Ref{Kind: engine.KindJob, ID: job.ID}); job.Open && slices.Contains(refs, ref) {
+			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: job.Name, Version: job.Version, Others: d.others(ref)})
+		}
+	}
+	for _, crawler := range d.crawlers {
+		if ref := (engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}); crawler.Open && slices.Contains(refs, ref) {
+			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: crawler.Name, Version: crawler.Version, Others: d.others(ref)})
+		}
+	}
+	return s
+}
+
+// others are the other workflows that run a job or crawler.
+func (d *desk) others(ref engine.Ref) []engine.Head {
+	return slices.DeleteFunc(slices.Clone(d.used[ref]), func(w engine.Head) bool { return w.ID == d.draft.Workflow })
+}
+
+func (d *desk) problems(p *Pages) []draft.Problem {
+	uses := map[engine.Ref][]string{}
+	for _, job := range d.jobs {
+		uses[engine.Ref{Kind: engine.KindJob, ID: job.ID}] = engine.PropertiesOf(&job.Body)
+	}
+	return draft.Problems(&d.draft.Body, draft.Facts{
+		Names:    d.names,
+		Schedule: func(text, zone string) error { return p.Schedules.Check(text, zone, p.Now()) },
+		Uses:     func(ref engine.Ref) []string { return uses[ref] },
+	})
+}
+
+// canvas draws the draft.
+func (d *desk) canvas(p *Pages, problems []draft.Problem) canvas.View {
+	view := canvas.New(canvas.Input{
+		Mode: canvas.Edit, Body: &d.draft.Body, Infos: d.onCanvas(), Problems: problems,
+		NextStart: func(t *engine.Trigger) string {
+			if next := p.Next(*t, p.Now()); !next.IsZero() {
+				return "next start " + show.Ago(next, p.Now())
+			}
+			return ""
+		},
+	})
+	view.Workflow, view.Name, view.Seq = d.draft.Workflow, d.draft.Name, d.draft.Seq
+	view.Base = "/workflows/" + string(d.draft.Workflow)
+	view.Panel = view.Base + "/cards/"
+	return view
+}
+
+// onCanvas are the infos of the jobs and crawlers that the draft names.
+func (d *desk) onCanvas() canvas.Infos {
+	infos := canvas.Infos{}
+	for _, ref := range d.draft.Body.Refs() {
+		if info, ok := d.infos[ref.String()]; ok {
+			infos[ref.String()] = info
+		}
+	}
+	return infos
+}
+
+// selected is the card that an address names, or none where it is not there.
+func (d *desk) selected(card string) string {
+	if ref, err := engine.ParseRef(card); err == nil && slices.Contains(d.draft.Body.Refs(), ref) {
+		return card
+	}
+	if d.draft.Body.Trigger(engine.ID(card)) != nil {
+		return card
+	}
+	return ""
+}
+
+// items are the jobs and crawlers whose names hold text, by name.
+func (d *desk) items(text string) []canvas.Item {
+	taken := d.draft.Body.Refs()
+	var items []canvas.Item
+	for ref, name := range d.names {
+		if strings.Contains(strings.ToLower(name), strings.ToLower(strings.TrimSpace(text))) {
+			items = append(items, canvas.Item{Card: ref.String(), Info: d.infos[ref.String()], Taken: slices.Contains(taken, ref)})
+		}
+	}
+	slices.SortFunc(items, func(a, b canvas.Item) int {
+		return strings.Compare(strings.ToLower(a.Info.Name)+a.Card, strings.ToLower(b.Info.Name)+b.Card)
+	})
+	return items
+}

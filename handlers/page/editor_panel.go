@@ -1,0 +1,368 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/handlers/web"
+	"dogear/views/crawler"
+	"dogear/views/editor"
+	"dogear/views/job"
+)
+
+// nextStarts is how many of the next starts of a schedule are shown.
+const nextStarts = 5
+
+// zones are what the field of a zone offers; any IANA name is taken.
+var zones = [...]string{
+	"UTC", "America/Chicago", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "Asia/Kolkata", "Asia/Shanghai",
+	"Asia/Tokyo", "Australia/Sydney", "Europe/Berlin", "Europe/London", "Europe/Madrid", "Europe/Paris",
+}
+
+// cardPanel answers GET /workflows/:id/cards/:card.
+func (p *Pages) cardPanel(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	panel, err := p.panelOf(c, desk, c.Param("card"))
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, editor.Details(panel))
+}
+
+// workflowPanel answers GET /workflows/:id/panel.
+func (p *Pages) workflowPanel(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	panel, err := p.panelOf(c, desk, "")
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, editor.Details(panel))
+}
+
+// panelOf is the panel of a card, or of the workflow where card is empty. A
+// job or crawler that was deleted has an empty one.
+func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
+	panel := editor.Panel{CSRF: p.Sessions.Token(c), Workflow: d.draft.Workflow, Seq: d.draft.Seq, Card: card, Names: d.names, Zones: zones[:]}
+	var err error
+	if panel.Connections, err = p.Store.Connections(c.Request().Context()); err != nil {
+		return panel, err
+	}
+	if card == "" {
+		panel.Body, panel.Text = &d.draft.Body, editor.PropertiesText(d.draft.Body.Properties)
+		return panel, nil
+	}
+	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
+		panel.Next = p.nextTimes(*panel.Trigger)
+		return panel, nil
+	}
+	ref, err := engine.ParseRef(card)
+	if err != nil {
+		return panel, engine.Errorf(engine.NotFound, "This card was deleted meanwhile.")
+	}
+	d.describe(&panel, ref)
+	return panel, nil
+}
+
+// describe fills in what a panel shows of a job or crawler.
+func (d *desk) describe(panel *editor.Panel, ref engine.Ref) {
+	panel.Info, panel.Used = d.infos[ref.String()], d.used[ref]
+	for _, made := range d.jobs {
+		if ref.Kind == engine.KindJob && made.ID == ref.ID {
+			if made.Body.SQL == nil {
+				made.Body.SQL = &engine.SQLJob{}
+			}
+			form := job.FormOf(made)
+			panel.Job, panel.JobState = &form, made
+		}
+	}
+	for _, made := range d.crawlers {
+		if ref.Kind == engine.KindCrawler && made.ID == ref.ID {
+			form := crawler.FormOf(made)
+			panel.Crawler = &form
+		}
+	}
+}
+
+func (p *Pages) nextTimes(t engine.Trigger) []time.Time {
+	var times []time.Time
+	at := p.Now()
+	for range nextStarts {
+		if at = p.Next(t, at); at.IsZero() {
+			break
+		}
+		times = append(times, at)
+	}
+	return times
+}
+
+// saveCard answers POST /workflows/:id/cards/:card: a trigger is changed in the
+// workflow's draft, a job or crawler in its own.
+func (p *Pages) saveCard(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	panel, err := p.panelOf(c, desk, c.Param("card"))
+	if err != nil {
+		return err
+	}
+	switch {
+	case panel.Trigger != nil:
+		return p.saveTrigger(c, panel, values)
+	case panel.Job != nil:
+		return p.saveJobCard(c, panel, values)
+	case panel.Crawler != nil:
+		return p.saveCrawlerCard(c, panel, values)
+	}
+	return engine.Errorf(engine.NotFound, "This job or crawler was deleted meanwhile.")
+}
+
+// saveTrigger changes what the person changed and leaves the rest, so that two
+// people who edit different fields keep both.
+func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) error {
+	t := *panel.Trigger
+	panel.Trigger = &t
+	ops := triggerOps(&t, values, panel.Card)
+	if t.Type == engine.Scheduled {
+		if err := p.Schedules.Check(t.Schedule, t.Zone, p.Now()); err != nil {
+			panel.Errors = map[string]string{scheduleField(err): engine.MessageOf(err)}
+			return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+		}
+	}
+	return p.saveOps(c, panel, ops, "name")
+}
+
+// scheduleField is the field that a refused schedule is about.
+func scheduleField(err error) string {
+	if strings.Contains(engine.MessageOf(err), "zone") {
+		return "zone"
+	}
+	return "schedule"
+}
+
+// triggerOps are the operations that make t what the form says; t becomes it.
+func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
+	patch, seen := &draft.Fields{}, &draft.Fields{}
+	change := func(field string, value *string, into, prev **string) {
+		typed, was := strings.TrimSpace(values.Get(field)), values.Get("seen."+field)
+		if !values.Has(field) || typed == was {
+			return
+		}
+		*value, *into, *prev = typed, &typed, &was
+	}
+	change("name", &t.Name, &patch.Name, &seen.Name)
+	change("schedule", &t.Schedule, &patch.Schedule, &seen.Schedule)
+	change("zone", &t.Zone, &patch.Zone, &seen.Zone)
+	if disabled := values.Get("enabled") != "yes"; disabled != t.Disabled {
+		t.Disabled, patch.Disabled = disabled, &disabled
+	}
+	if logic := engine.Logic(values.Get("logic")); values.Has("logic") && logic != t.Predicate.Logic {
+		patch.Logic = &logic
+	}
+	ops := []draft.Op{{Kind: draft.SetTrigger, Card: card, Patch: patch, Prev: seen}}
+	for _, condition := range t.Predicate.Conditions {
+		at := "state." + condition.Ref.String()
+		state, was := engine.State(values.Get(at)), engine.State(values.Get("seen."+at))
+		if values.Has(at) && state != was {
+			ops = append(ops, draft.Op{
+				Kind: draft.SetCondition, Card: card, To: condition.Ref.String(),
+				Patch: &draft.Fields{State: &state}, Prev: &draft.Fields{State: &was},
+			})
+		}
+	}
+	return ops
+}
+
+// saveOps applies the operations of a form as one act and answers with the
+// panel: as it is now, or with what was refused beside field.
+func (p *Pages) saveOps(c web.Ctx, panel editor.Panel, ops []draft.Op, field string) error {
+	ctx, now := c.Request().Context(), p.Now()
+	act := string(engine.NewID(now))
+	for i := range ops {
+		ops[i].ID, ops[i].Act = act+"-"+strconv.Itoa(i), act
+	}
+	_, err := p.Drafts.Save(ctx, panel.Workflow, user(c), draft.Patch{Base: panel.Seq, Client: "form", Ops: ops})
+	if refusal, ok := errors.AsType[*draft.Refusal](err); ok {
+		panel.Errors = map[string]string{field: refusal.Message}
+		return web.Render(c, statusOf(refusal), editor.Details(panel))
+	}
+	if err != nil {
+		return err
+	}
+	return p.answerPanel(c, panel.Card)
+}
+
+func (p *Pages) answerPanel(c web.Ctx, card string) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	panel, err := p.panelOf(c, desk, card)
+	if err != nil {
+		return err
+	}
+	panel.Saved = true
+	return web.Render(c, http.StatusOK, editor.Details(panel))
+}
+
+func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) error {
+	form := job.ReadForm(values, panel.JobState)
+	panel.Job, panel.Errors = &form, form.Errors
+	if len(form.Errors) > 0 {
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	ctx, made := c.Request().Context(), panel.JobState
+	if err := p.rename(ctx, engine.KindJob, made.ID, made.Name, form.Name); err != nil {
+		return err
+	}
+	if _, err := p.Store.SaveJobDraft(ctx, made.ID, form.Body, form.Base, user(c), p.Now()); err != nil {
+		return err
+	}
+	return p.answerPanel(c, panel.Card)
+}
+
+func (p *Pages) saveCrawlerCard(c web.Ctx, panel editor.Panel, values url.Values) error {
+	ref, err := engine.ParseRef(panel.Card)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	made, err := p.Store.CrawlerDraft(ctx, ref.ID)
+	if err != nil {
+		return err
+	}
+	form := crawler.ReadForm(values, made)
+	panel.Crawler, panel.Errors = &form, form.Errors
+	if len(form.Errors) > 0 {
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	if err := p.rename(ctx, engine.KindCrawler, made.ID, made.Name, form.Name); err != nil {
+		return err
+	}
+	if _, err := p.Store.SaveCrawlerDraft(ctx, made.ID, form.Body, form.Base, user(c), p.Now()); err != nil {
+		return err
+	}
+	return p.answerPanel(c, panel.Card)
+}
+
+// rename gives an object another name. Its cards, runs and bookmarks go by its
+// id and stay.
+func (p *Pages) rename(ctx context.Context, kind engine.Kind, id engine.ID, from, to string) error {
+	if from == to {
+		return nil
+	}
+	return p.Store.RenameObject(ctx, kind, id, to)
+}
+
+// saveWorkflow answers POST /workflows/:id/panel.
+func (p *Pages) saveWorkflow(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	panel, err := p.panelOf(c, desk, "")
+	if err != nil {
+		return err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	ops, field, err := workflowOps(values)
+	if err != nil {
+		panel.Text = values.Get("properties")
+		panel.Errors = map[string]string{field: engine.MessageOf(err)}
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	return p.saveOps(c, panel, ops, "properties")
+}
+
+// workflowOps are the operations that make the workflow what the form says, or
+// the field that is wrong.
+func workflowOps(values url.Values) (ops []draft.Op, field string, err error) {
+	description, was := strings.TrimSpace(values.Get("description")), values.Get("seen.description")
+	if description != was {
+		ops = append(ops, draft.Op{Kind: draft.SetWorkflow, Patch: &draft.Fields{Description: &description}, Prev: &draft.Fields{Description: &was}})
+	}
+	if ops, err = runsOp(ops, values); err != nil {
+		return nil, "max_runs", err
+	}
+	typed, err := editor.ReadProperties(values.Get("properties"))
+	if err == nil {
+		err = engine.CheckProperties(typed)
+	}
+	if err != nil {
+		return nil, "properties", err
+	}
+	before, err := editor.ReadProperties(values.Get("seen.properties"))
+	if err != nil {
+		return nil, "properties", err
+	}
+	if patch, seen := propertiesPatch(before, typed); len(patch) > 0 {
+		ops = append(ops, draft.Op{Kind: draft.SetProperties, Patch: &draft.Fields{Properties: patch}, Prev: &draft.Fields{Properties: seen}})
+	}
+	return ops, "", nil
+}
+
+func runsOp(ops []draft.Op, values url.Values) ([]draft.Op, error) {
+	text := strings.TrimSpace(values.Get("max_runs"))
+	if text == "" {
+		text = "0"
+	}
+	runs, err := strconv.Atoi(text)
+	if err != nil || runs < 0 {
+		return ops, engine.Errorf(engine.Invalid, "Write a number of runs, 0 or more.")
+	}
+	was, err := strconv.Atoi(values.Get("seen.max_runs"))
+	if err != nil || runs == was {
+		return ops, nil // the form was tampered with, or says nothing new
+	}
+	return append(ops, draft.Op{Kind: draft.SetWorkflow, Patch: &draft.Fields{MaxRuns: &runs}, Prev: &draft.Fields{MaxRuns: &was}}), nil
+}
+
+// propertiesPatch is what leads from before to after, and what of it the person
+// saw.
+func propertiesPatch(before, after map[string]string) (patch, seen map[string]*string) {
+	patch, seen = map[string]*string{}, map[string]*string{}
+	names := make([]string, 0, len(before)+len(after))
+	for name := range before {
+		names = append(names, name)
+	}
+	for name := range after {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		was, had := before[name]
+		is, has := after[name]
+		if had == has && was == is {
+			continue
+		}
+		patch[name], seen[name] = nil, nil
+		if has {
+			patch[name] = &is
+		}
+		if had {
+			seen[name] = &was
+		}
+	}
+	return patch, seen
+}

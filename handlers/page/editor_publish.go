@@ -1,0 +1,77 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/handlers/web"
+	"dogear/views/editor"
+)
+
+// publishDialog answers GET /workflows/:id/publish with everything that a
+// publish would change, in this workflow and in others.
+func (p *Pages) publishDialog(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, editor.Publish(desk.state(c, p), then(c.QueryParam("then"))))
+}
+
+// publish answers POST /workflows/:id/publish. What is published is what the
+// person saw: a draft that changed since then is refused.
+func (p *Pages) publish(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	if problems := desk.problems(p); draft.Hard(problems) {
+		return engine.Errorf(engine.Invalid, "This cannot be published yet: %s", problems[0].Message)
+	}
+	form, err := c.FormParams()
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	seq, err := strconv.ParseInt(form.Get("seq"), 10, 64)
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form does not say which draft it is about.")
+	}
+	with, err := parseRefs(form["with"])
+	if err != nil {
+		return err
+	}
+	ctx, id := c.Request().Context(), desk.draft.Workflow
+	if _, err := p.Publisher.Publish(ctx, id, seq, with, user(c)); err != nil {
+		return err
+	}
+	if then(form.Get("then")) != "run" {
+		return web.Refresh(c, "/workflows/"+string(id))
+	}
+	run, err := p.Exec.StartWorkflow(ctx, id, nil, user(c))
+	if err != nil {
+		return err
+	}
+	return web.Go(c, "/runs/"+string(run.ID))
+}
+
+// then is what follows a publish: "run" or nothing.
+func then(text string) string {
+	if text == "run" {
+		return text
+	}
+	return ""
+}
+
+func parseRefs(texts []string) ([]engine.Ref, error) {
+	var refs []engine.Ref
+	for _, text := range texts {
+		ref, err := engine.ParseRef(text)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}

@@ -1,0 +1,257 @@
+// Package editor shows the editor of a workflow: its header, the panel of the
+// card that is selected, and the list of what a publish changes. The graph
+// itself is drawn by views/canvas.
+package editor
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/views/canvas"
+	"dogear/views/crawler"
+	"dogear/views/job"
+	"dogear/views/show"
+)
+
+// State is how a workflow's draft stands against what is published.
+type State struct {
+	Draft    draft.Draft
+	CSRF     string
+	Problems []draft.Problem
+	Changes  []draft.Change
+	Parts    []Part
+}
+
+// Part is a job or crawler on the canvas with an open draft of its own.
+type Part struct {
+	Ref     engine.Ref
+	Name    string
+	Version int           // that runs now; 0 before the first publish
+	Others  []engine.Head // workflows that it is published for as well
+}
+
+func (s State) href(tail string) string { return "/workflows/" + string(s.Draft.Workflow) + tail }
+
+// open counts what a publish would change.
+func (s State) open() int { return len(s.Changes) + len(s.Parts) }
+
+// version says what runs and what does not yet.
+func (s State) version() string {
+	words := "Never published"
+	if s.Draft.Version > 0 {
+		words = "v" + strconv.Itoa(s.Draft.Version)
+	}
+	if n := s.open(); n > 0 {
+		words += " · " + show.Many(int64(n), "change") + " not published"
+	}
+	return words
+}
+
+// hard are the problems that hinder a publish.
+func (s State) hard() []draft.Problem {
+	return slices.DeleteFunc(slices.Clone(s.Problems), func(p draft.Problem) bool { return p.Soft })
+}
+
+// runs reports whether there is a version to run without publishing.
+func (s State) runs() bool { return s.Draft.Version > 0 }
+
+// Panel is what the panel beside the canvas shows.
+type Panel struct {
+	CSRF     string
+	Workflow engine.ID
+	Seq      int64
+	Card     string
+	Errors   map[string]string
+	Saved    bool
+	Info     canvas.Info // of a job or crawler
+	Names    draft.Names
+
+	Trigger *engine.Trigger
+	Next    []time.Time // when a schedule fires next
+	Zones   []string
+
+	Job         *job.Fields
+	JobState    engine.Draft[engine.JobBody]
+	Crawler     *crawler.Fields
+	Connections []engine.Connection
+	Used        []engine.Head
+
+	Body *engine.WorkflowBody // of the workflow, where no card is selected
+	Text string               // its properties as they were typed
+}
+
+func (p Panel) href() string {
+	at := "/workflows/" + string(p.Workflow)
+	if p.Card == "" {
+		return at + "/panel"
+	}
+	return at + "/cards/" + p.Card
+}
+
+func (p Panel) seq() string { return strconv.FormatInt(p.Seq, 10) }
+
+// info is what the canvas learns when the panel has saved a job's name.
+func (p Panel) info() string {
+	if p.Info.Name == "" {
+		return ""
+	}
+	text, err := json.Marshal(p.Info)
+	if err != nil {
+		return "" // strings always encode
+	}
+	return string(text)
+}
+
+// PropertiesText writes properties one a line.
+func PropertiesText(properties map[string]string) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		text.WriteString(name + "=" + properties[name] + "\n")
+	}
+	return text.String()
+}
+
+// ReadProperties reads what PropertiesText writes.
+func ReadProperties(text string) (map[string]string, error) {
+	properties := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, engine.Errorf(engine.Invalid, "Write each property as Name=value; this line is not: %s", line)
+		}
+		properties[name] = value
+	}
+	return properties, nil
+}
+
+// InfoOfJob is what a card says of a job.
+func InfoOfJob(d engine.Draft[engine.JobBody]) canvas.Info {
+	info := canvas.Info{Name: d.Name, Sub: "SQL transform", Icon: "table-2", Note: "Bookmark on"}
+	switch d.Body.Bookmark {
+	case engine.BookmarkPaused:
+		info.Note = "Bookmark paused"
+	case engine.BookmarkOff:
+		info.Note = "No bookmark"
+	case engine.BookmarkOn:
+	}
+	if d.Version == 0 {
+		info.Fact = "new"
+	}
+	return info
+}
+
+// InfoOfCrawler is what a card says of a crawler.
+func InfoOfCrawler(d engine.Draft[engine.CrawlerBody]) canvas.Info {
+	info := canvas.Info{Name: d.Name, Sub: "Crawler", Icon: "radar", Note: show.Many(int64(len(d.Body.Targets)), "place")}
+	if d.Body.Database != "" {
+		info.Sub += " · " + d.Body.Database
+	}
+	if d.Version == 0 {
+		info.Fact = "new"
+	}
+	return info
+}
+
+// choice is one entry of a select.
+type choice struct{ value, word string }
+
+var states = []choice{
+	{string(engine.Succeeded), "succeeds"},
+	{string(engine.Failed), "fails"},
+	{string(engine.TimedOut), "times out"},
+	{string(engine.Stopped), "is stopped"},
+	{string(engine.EndedAny), "ends in any way"},
+}
+
+var logics = []choice{{string(engine.All), "all of them"}, {string(engine.Any), "any of them"}}
+
+var bookmarks = []choice{{string(engine.BookmarkOn), "On"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
+
+var formats = []choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
+
+// written are the formats of a target, the default first.
+var written = []choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
+
+var modes = []choice{
+	{string(engine.Append), "Append"},
+	{string(engine.OverwritePartitions), "Overwrite partitions"},
+	{string(engine.Merge), "Merge on key"},
+	{string(engine.Replace), "Replace all"},
+}
+
+var reads = []choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}}
+
+// pair is a hidden field.
+type pair struct{ name, value string }
+
+// hiddenSource are the fields of a source that the short form does not show.
+func hiddenSource(i int, s engine.Source) []pair {
+	at := "source." + strconv.Itoa(i) + "."
+	fields := []pair{
+		{at + "rest", text(s)},
+		{at + "name", s.Name}, {at + "catalog_table", s.CatalogTable}, {at + "partition", s.Options.Partition},
+		{at + "exclude", strings.Join(s.Options.Exclude, ", ")}, {at + "unreadable", s.Policy.Unreadable},
+	}
+	if i > 0 {
+		fields = append(fields, pair{at + "path", s.Path}, pair{at + "format", string(s.Format)},
+			pair{at + "read", string(s.Read)}, pair{at + "connection", string(s.Connection)})
+	}
+	return fields
+}
+
+// hiddenSink are the fields of a target that the short form does not show.
+func hiddenSink(i int, s engine.Sink) []pair {
+	at := "sink." + strconv.Itoa(i) + "."
+	fields := []pair{{at + "rest", text(s)}, {at + "from", s.From}, {at + "latest_by", s.LatestBy}}
+	if i > 0 {
+		fields = append(fields, pair{at + "path", s.Path}, pair{at + "format", string(s.Format)}, pair{at + "mode", string(s.Mode)},
+			pair{at + "keys", strings.Join(s.Keys, ", ")}, pair{at + "partition_by", strings.Join(s.PartitionBy, ", ")},
+			pair{at + "catalog_table", s.CatalogTable}, pair{at + "connection", string(s.Connection)})
+	}
+	return fields
+}
+
+func hiddenSteps(steps []engine.Step) []pair {
+	var fields []pair
+	for i, s := range steps {
+		at := "step." + strconv.Itoa(i) + "."
+		fields = append(fields, pair{at + "name", s.Name})
+		if i > 0 {
+			fields = append(fields, pair{at + "sql", s.SQL})
+		}
+	}
+	return fields
+}
+
+// text is a part of a job as the field "rest" carries it.
+func text(part any) string {
+	b, err := json.Marshal(part)
+	if err != nil {
+		return "{}" // parts always encode
+	}
+	return string(b)
+}
+
+// filled writes a number, and nothing for none.
+func filled(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// browse are the values that the path picker is asked with.
+func browse(field string) string { return `{"for":"` + field + `"}` }
+
+// verb is a change's verb as a word at the head of a line.
+func verb(v draft.Verb) string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }

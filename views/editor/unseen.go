@@ -1,0 +1,35 @@
+package editor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"dogear/views/show"
+)
+
+// seen are the fields of a part that the short form shows.
+var seen = map[string]bool{
+	"name": true, "timeout": true, "retries": true, "max_runs": true, "database": true, "table_prefix": true,
+	"source.0.path": true, "step.0.sql": true, "properties": true, "schedule": true, "zone": true,
+	"sink.0.path": true, "sink.0.keys": true, "sink.0.partition_by": true, "sink.0.catalog_table": true,
+}
+
+// unseen are the errors of fields that only the whole page shows.
+func (p Panel) unseen() []string {
+	var texts []string
+	for _, field := range slices.Sorted(maps.Keys(p.Errors)) {
+		if !seen[field] && !strings.HasPrefix(field, "target.") {
+			texts = append(texts, p.Errors[field])
+		}
+	}
+	return texts
+}
+
+// jobSub says what a job is and how many workflows share it.
+func jobSub(p Panel) string {
+	if n := len(p.Used); n > 1 {
+		return "SQL transform · used by " + show.Many(int64(n), "workflow")
+	}
+	return "SQL transform"
+}
