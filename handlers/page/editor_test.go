@@ -1,0 +1,305 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+	"dogear/engine/schedule"
+	"dogear/handlers/page"
+	"dogear/handlers/web"
+	"dogear/static"
+)
+
+// rules of schedules as the server wires them.
+type schedules struct{}
+
+func (schedules) Check(text, zone string, now time.Time) error {
+	return schedule.Check(text, zone, now)
+}
+
+func next(t engine.Trigger, after time.Time) time.Time {
+	cron, err := schedule.Parse(t.Schedule)
+	if err != nil || t.Type != engine.Scheduled {
+		return time.Time{}
+	}
+	zone, err := schedule.Zone(t.Zone)
+	if err != nil {
+		return time.Time{}
+	}
+	return cron.Next(after, zone)
+}
+
+// Publish implements page.Publisher over the store.
+func (w world) Publish(ctx context.Context, id engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error) {
+	return w.PublishWorkflow(ctx, id, seq, with, by, noon, func(t engine.Trigger) time.Time { return next(t, noon) })
+}
+
+// edit is the screens with everything that the editor needs.
+func edit(t *testing.T) *site {
+	t.Helper()
+	s := serve(t)
+	log, now := slog.New(slog.DiscardHandler), func() time.Time { return noon }
+	files, err := static.Load()
+	must(t, err)
+	sessions := web.NewSessions(s.store, s.auth, false, log)
+	pages := page.New(page.Config{
+		Store: world{s.store, s}, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
+		Drafts:    draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, now),
+		Publisher: world{s.store, s}, Schedules: schedules{}, Next: next,
+		Auth: s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
+	})
+	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
+	must(t, err)
+	s.server = httptest.NewServer(handler)
+	t.Cleanup(s.server.Close)
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	s.client = &http.Client{Jar: jar}
+	token, err := s.auth.NewLink(t.Context())
+	must(t, err)
+	if status, _ := s.post(t, "/signin", url.Values{"token": {token}}); status != http.StatusOK {
+		t.Fatalf("sign-in = %d, want 200", status)
+	}
+	return s
+}
+
+func (s *site) at(tail string) string { return "/workflows/" + string(s.workflow) + tail }
+
+func (s *site) cards() (job, crawler string) {
+	return "job-" + string(s.job), "crawler-" + string(s.crawler)
+}
+
+// patch sends operations as the canvas does and returns the answer.
+func (s *site) patch(t *testing.T, base int64, ops ...draft.Op) (int, map[string]any) {
+	t.Helper()
+	_, body := s.get(t, "/workflows")
+	for i := range ops {
+		if ops[i].ID == "" {
+			ops[i].ID = fmt.Sprint(base, "-", i)
+		}
+	}
+	text, err := json.Marshal(draft.Patch{Base: base, Client: "tab", Ops: ops})
+	must(t, err)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, s.server.URL+"/api/ui"+s.at("/draft"), strings.NewReader(string(text)))
+	must(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-CSRF-Token", value(t, body, "_csrf"))
+	response, err := s.client.Do(request)
+	must(t, err)
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	must(t, err)
+	answer := map[string]any{}
+	if err := json.Unmarshal(read, &answer); err != nil {
+		t.Fatalf("PATCH answered %d %s", response.StatusCode, read)
+	}
+	return response.StatusCode, answer
+}
+
+const (
+	daily = engine.ID("01KBA5ZC9J6Q0V5W3D8M7N2P5A")
+	after = engine.ID("01KBA5ZC9J6Q0V5W3D8M7N2P5B")
+)
+
+// pipeline draws schedule -> job -> on success -> crawler.
+func (s *site) pipeline(t *testing.T) {
+	t.Helper()
+	job, crawler := s.cards()
+	status, answer := s.patch(t, 0,
+		draft.Op{Kind: draft.AddTrigger, At: &engine.Point{X: 40, Y: 40}, New: &engine.Trigger{ID: daily, Name: "Daily", Type: engine.Scheduled, Schedule: "cron(0 2 * * ? *)"}},
+		draft.Op{Kind: draft.AddNode, Card: job, At: &engine.Point{X: 300, Y: 30}},
+		draft.Op{Kind: draft.AddNode, Card: crawler, At: &engine.Point{X: 620, Y: 30}},
+		draft.Op{Kind: draft.Connect, Card: string(daily), To: job},
+		draft.Op{Kind: draft.Connect, Card: job, To: crawler, Trigger: after},
+	)
+	if status != http.StatusOK || answer["seq"] != 5.0 {
+		t.Fatalf("PATCH = %d %v, want 200 at seq 5", status, answer)
+	}
+}
+
+func TestTheEditorDrawsTheDraftAndEscapesNames(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	job, crawler := s.cards()
+
+	status, body := s.get(t, s.at("?node="+string(daily)))
+
+	for _, want := range []string{
+		`id="node-` + job + `"`, `id="node-` + crawler + `"`, `data-trigger="` + string(after) + `"`, "on success",
+		"raw-to-curated &lt;script&gt;", "Never published", "5 changes not published", "Valid", "Next starts", "cron(0 2 * * ? *)",
+		`data-block="scheduled"`, `data-card="` + crawler + `"`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the editor (%d) lacks %q", status, want)
+		}
+	}
+	if strings.Contains(body, "<script>alert") {
+		t.Error("the editor holds a name as markup")
+	}
+}
+
+// Case E04: the server refuses a loop whatever the canvas thought, and names it.
+func TestE04TheServerRefusesALoopByName(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	job, crawler := s.cards()
+
+	status, answer := s.patch(t, 5, draft.Op{Kind: draft.Connect, Card: crawler, To: job, Trigger: "01KBA5ZC9J6Q0V5W3D8M7N2P5C"})
+
+	message := fmt.Sprint(answer["message"])
+	if status != http.StatusUnprocessableEntity || answer["code"] != "cycle" || !strings.Contains(message, "already runs before curated-crawler") {
+		t.Errorf("PATCH = %d %v, want 422 cycle that names the way", status, answer)
+	}
+	if path, ok := answer["path"].([]any); !ok || len(path) != 3 {
+		t.Errorf("path = %v, want the job, the trigger and the crawler", answer["path"])
+	}
+}
+
+// Case E01: a tab that is behind keeps its edit and learns of the other's.
+func TestE01ATabThatIsBehindCatchesUp(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	job, _ := s.cards()
+
+	status, answer := s.patch(t, 3, draft.Op{ID: "late", Kind: draft.Move, Move: map[string]engine.Point{job: {X: 310, Y: 90}}})
+	again, same := s.patch(t, 3, draft.Op{ID: "late", Kind: draft.Move, Move: map[string]engine.Point{job: {X: 310, Y: 90}}})
+
+	if entries, _ := answer["entries"].([]any); status != http.StatusOK || len(entries) != 3 || answer["seq"] != 6.0 {
+		t.Errorf("PATCH = %d %v, want 200 with the three entries since 3", status, answer)
+	}
+	if again != http.StatusOK || same["seq"] != 6.0 {
+		t.Errorf("the repeat = %d at %v, want 200 at 6: nothing done twice", again, same["seq"])
+	}
+}
+
+func TestATriggerIsChangedFieldByField(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	card := s.at("/cards/" + string(daily))
+	seen := url.Values{"seen.name": {"Daily"}, "seen.schedule": {"cron(0 2 * * ? *)"}, "seen.zone": {""}, "enabled": {"yes"}}
+	with := func(field, typed string) url.Values {
+		form := url.Values{"name": {"Daily"}, "schedule": {"cron(0 2 * * ? *)"}, "zone": {""}}
+		for k, v := range seen {
+			form[k] = v
+		}
+		form.Set(field, typed)
+		return form
+	}
+
+	wrong, broken := s.change(t, card, with("schedule", "cron(0 2 * *)"))
+	nowhere, unknown := s.change(t, card, with("zone", "Mars/Olympus"))
+	named, _ := s.change(t, card, with("name", "Nightly"))
+	zoned, panel := s.change(t, card, with("zone", "Europe/Berlin")) // from a page that has not seen the name
+	late, conflict := s.change(t, card, with("name", "Hourly"))
+
+	if wrong != 422 || !strings.Contains(broken, `id="schedule.error"`) || !strings.Contains(broken, "cron(0 2 * *)") {
+		t.Errorf("a broken schedule = %d, want 422 that keeps what was typed", wrong)
+	}
+	if nowhere != 422 || !strings.Contains(unknown, "Mars/Olympus") {
+		t.Errorf("an unknown zone = %d, want 422 that names it", nowhere)
+	}
+	if named != 200 || zoned != 200 || !strings.Contains(panel, `value="Nightly"`) || !strings.Contains(panel, `value="Europe/Berlin"`) {
+		t.Errorf("name, zone = %d, %d, want both kept", named, zoned)
+	}
+	if late != 409 || !strings.Contains(conflict, "was changed meanwhile") {
+		t.Errorf("a name over a name = %d, want 409", late)
+	}
+}
+
+func TestPublishSaysWhatItChangesAndDoesExactlyThat(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+
+	_, dialog := s.get(t, s.at("/publish"))
+	stale, _ := s.change(t, s.at("/publish"), url.Values{"seq": {"4"}})
+	form := url.Values{"seq": {value(t, dialog, "seq")}, "with": {"crawler-" + string(s.crawler)}}
+	status, _ := s.change(t, s.at("/publish"), form)
+
+	for _, want := range []string{"Trigger Daily", "Crawler curated-crawler", "Job raw-to-curated", "New"} {
+		if !strings.Contains(dialog, want) {
+			t.Errorf("the dialog lacks %q", want)
+		}
+	}
+	made, err := s.store.Workflow(t.Context(), s.workflow)
+	must(t, err)
+	crawler, err := s.store.CrawlerDraft(t.Context(), s.crawler)
+	must(t, err)
+	if stale != http.StatusConflict || status != http.StatusOK || made.Version != 1 || len(made.Triggers) != 2 || crawler.Open {
+		t.Errorf("stale %d, publish %d: v%d, %d triggers, crawler open %v; want 409, 200, v1, 2, false",
+			stale, status, made.Version, len(made.Triggers), crawler.Open)
+	}
+	if _, head := s.get(t, s.at("/head")); strings.Contains(head, "not published") {
+		t.Error("after the publish the head still counts changes")
+	}
+}
+
+func TestADraftWithProblemsIsNotPublished(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.patch(t, 0, draft.Op{Kind: draft.AddTrigger, New: &engine.Trigger{ID: daily, Name: "Lonely", Type: engine.OnDemand}})
+
+	_, head := s.get(t, s.at("/head"))
+	status, body := s.change(t, s.at("/publish"), url.Values{"seq": {"1"}})
+
+	if want := "Lonely starts nothing yet"; !strings.Contains(head, want) || status != 422 || !strings.Contains(body, want) {
+		t.Errorf("publish = %d %s, want 422 and a head, both saying %q", status, body, want)
+	}
+}
+
+func TestPropertiesAreSavedAndUndeclaredOnesAreAProblem(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+
+	bad, page := s.change(t, s.at("/panel"), url.Values{"properties": {"no sign"}, "seen.max_runs": {"0"}})
+	good, _ := s.change(t, s.at("/panel"), url.Values{"properties": {"Day={{due.date}}\nRegion=eu=west"}, "max_runs": {"2"}, "seen.max_runs": {"0"}})
+
+	made, err := s.store.Draft(t.Context(), s.workflow)
+	must(t, err)
+	if bad != 422 || !strings.Contains(page, "Write each property as Name=value") || !strings.Contains(page, "no sign") {
+		t.Errorf("a line without a sign = %d, want 422 that keeps it", bad)
+	}
+	if good != 200 || made.Body.Properties["Region"] != "eu=west" || made.Body.MaxRuns != 2 {
+		t.Errorf("POST = %d, draft %+v, want both kept", good, made.Body)
+	}
+}
+
+func TestTheShortFormOfAJobKeepsTheRestOfIt(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	card := s.at("/cards/job-" + string(s.job))
+	_, panel := s.get(t, card)
+	form := url.Values{
+		"name": {"renamed"}, "base": {value(t, panel, "base")}, "bookmark": {"paused"}, "step.0.name": {"out"}, "step.0.sql": {"SELECT 1"},
+		"source.0.rest": {value(t, panel, "source.0.rest")}, "source.0.name": {"sales"}, "source.0.path": {"/data/sales/*.csv"}, "source.0.format": {"csv"},
+		"sink.0.rest": {value(t, panel, "sink.0.rest")}, "sink.0.from": {"out"}, "sink.0.path": {"/out"}, "sink.0.mode": {"merge"}, "sink.0.keys": {"order_id"},
+	}
+
+	status, answer := s.change(t, card, form)
+
+	made, err := s.store.JobDraft(t.Context(), s.job)
+	must(t, err)
+	if status != 200 || !strings.Contains(answer, "Saved in the draft") || made.Name != "renamed" || made.Body.Bookmark != engine.BookmarkPaused {
+		t.Errorf("POST = %d, job %q, bookmark %s; want 200, renamed, paused", status, made.Name, made.Body.Bookmark)
+	}
+	if source := made.Body.SQL.Sources[0]; source.Ctx != "sales_csv" || len(source.Schema) != 1 {
+		t.Errorf("source = %+v, want its context and columns kept", source)
+	}
+}
