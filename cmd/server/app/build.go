@@ -58,7 +58,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources}
 	questions := &query.Service{Catalog: store, Source: sources, Worker: worker, Dir: cfg.folder("runs", "query")}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
-	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets), worker)
+	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets))
 
 	h.exec = exec.New(exec.Config{
 		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
@@ -66,7 +66,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 		Committed: h.committed, Progress: h.progress,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
-	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmark", b.ID) }}
+	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
 	files, err := static.Load()
@@ -76,7 +76,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
 		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, store},
-		Drafts: drafts, Publisher: h, Schedules: schedules{}, Samples: h.samples(),
+		Drafts: drafts, Publisher: h, Schedules: schedules{},
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
 	sockets := live.New(live.Config{
@@ -146,14 +146,14 @@ func (h *house) committed(w flow.Writes) {
 	h.metrics.count(w)
 	for _, e := range w.Events {
 		if e.Kind == "run" {
-			h.changed("run", w.Run.ID)
+			h.changed("runs", w.Run.ID)
 		}
 	}
 	if len(w.Bookmarks) > 0 {
-		h.changed("bookmark", w.Bookmarks[0].Bookmark.ID)
+		h.changed("bookmarks", w.Bookmarks[0].Bookmark.ID)
 	}
 	if len(w.Tables) > 0 {
-		h.changed("table", "")
+		h.changed("tables", "")
 	}
 }
 

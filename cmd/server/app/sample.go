@@ -28,7 +28,7 @@ func (h *house) sample(ctx context.Context) error {
 		return err
 	}
 	h.clock.Wake()
-	h.changed("workflow", made.ID)
+	h.changed("workflows", made.ID)
 	run, err := h.exec.StartWorkflow(ctx, made.ID, nil, "sample")
 	if err != nil {
 		return err

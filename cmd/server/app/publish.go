@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/bookmark"
+	"dogear/engine/exec"
+	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
+	"dogear/engine/runner/sql"
+	"dogear/engine/schedule"
+	"dogear/engine/sink"
+	"dogear/engine/source"
+)
+
+// jobs makes the runner of SQL jobs, and what knows their processes.
+func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink) (runner.Runner, exec.Processes) {
+	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
+}
+
+// Publish makes a draft the version that runs and sets the alarm anew.
+func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error) {
+	now := time.Now().UTC()
+	made, err := h.store.PublishWorkflow(ctx, workflow, seq, with, by, now, func(t engine.Trigger) time.Time { return next(t, now) })
+	if err != nil {
+		return made, err
+	}
+	h.clock.Wake()
+	h.changed("workflows", workflow)
+	return made, nil
+}
+
+// schedules checks what a person types into the form of a schedule.
+type schedules struct{}
+
+// Check refuses a schedule that cannot be read, is in an unknown zone or never
+// comes.
+func (schedules) Check(text, zone string, now time.Time) error {
+	return schedule.Check(text, zone, now)
+}
