@@ -40,6 +40,7 @@ func (p *Pages) editorRoutes() []web.Route {
 	return []web.Route{
 		get("/workflows/:id", p.editor),
 		get("/workflows/:id/head", p.editorHead),
+		get("/workflows/:id/list", p.editorList),
 		get("/workflows/:id/palette", p.editorPalette),
 		get("/workflows/:id/panel", p.workflowPanel),
 		post("/workflows/:id/panel", p.saveWorkflow),
@@ -87,6 +88,15 @@ func (p *Pages) editorHead(c web.Ctx) error {
 		return err
 	}
 	return web.Render(c, http.StatusOK, editor.Status(desk.state(c, p)))
+}
+
+// editorList answers GET /workflows/:id/list with the graph as a table.
+func (p *Pages) editorList(c web.Ctx) error {
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, canvas.List(desk.canvas(p, desk.problems(p))))
 }
 
 // editorPalette answers GET /workflows/:id/palette?q= with the jobs and

@@ -75,12 +75,27 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.sync = sync;
     const palette = document.querySelector<HTMLElement>(".palette");
     if (palette) startPalette(palette, { canEdit: true, put: (block, at) => void this.put(block, at), over: (at) => this.isOver(at) });
+    const panel = document.getElementById("panel");
+    if (panel) new MutationObserver(() => this.learn(panel)).observe(panel, { childList: true });
     addEventListener("beforeunload", (event) => {
       if (sync.open > 0) event.preventDefault();
     });
     addEventListener("online", () => void sync.save());
     sync.start();
     this.mark();
+  }
+
+  // learn takes over what a form of the panel has saved: the name on a card, and
+  // that the draft has moved on.
+  private learn(panel: HTMLElement): void {
+    const details = panel.querySelector<HTMLElement>("[data-panel]");
+    if (!details || !this.sync) return;
+    const { panel: card = "", seq = "0", info } = details.dataset;
+    if (info && card) {
+      this.sync.infos[card] = JSON.parse(info) as Data["infos"][string];
+      this.changed();
+    }
+    this.sync.pull(Number(seq));
   }
 
   private beginRun(): void {

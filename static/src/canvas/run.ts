@@ -102,10 +102,20 @@ export class RunView {
         path.classList.add("taken");
       }
     }
+    this.row(n.card, sign);
     this.summary.set(sign.word, (this.summary.get(sign.word) ?? 0) + 1);
     if (n.state === "running") this.reveal(n.card);
     this.speak(name, sign.word);
     this.tick();
+  }
+
+  // row shows the state in the list as well.
+  private row(card: string, sign: { icon: string; word: string; hue: string }): void {
+    const pill = document.querySelector<HTMLElement>(`[data-row="${card}"] .pill`);
+    if (!pill) return;
+    pill.className = `pill ${sign.hue}`;
+    pill.lastChild!.textContent = sign.word;
+    this.view.icon(pill, sign.icon, ".ic");
   }
 
   private fired(id: string, at: string): void {

@@ -11,6 +11,15 @@ interface Line {
   edge: Edge;
 }
 
+// kinds are what a screen reader hears of a card, as views/canvas says it.
+const kinds: Record<string, string> = {
+  on_demand: "Trigger, on demand",
+  scheduled: "Trigger, by schedule",
+  conditional: "Condition",
+  job: "Job",
+  crawler: "Crawler",
+};
+
 const svg = "http://www.w3.org/2000/svg";
 
 export class View {
@@ -105,8 +114,8 @@ export class View {
       const info = infos[drawn.key];
       if (info) this.fill(card, { name: info.name, sub: info.sub, note: info.note, fact: info.fact });
     }
-    const aside = `, ${drawn.kind}, ${graph.before(drawn.key).length} before, ${graph.after(drawn.key).length} after`;
-    if (card.dataset["mode"] !== "run") this.fill(card, { aside });
+    const aside = `, ${kinds[drawn.kind] ?? drawn.kind}, ${graph.before(drawn.key).length} before, ${graph.after(drawn.key).length} after`;
+    this.fill(card, { aside });
     const at = body.layout?.[drawn.key];
     if (at) this.place(drawn.key, at);
   }
@@ -216,7 +225,7 @@ export class View {
     const box = this.boxes.get(from)!;
     return {
       to: (at, refused) => {
-        path.setAttribute("class", refused ? "wire refused" : "wire");
+        path.setAttribute("class", refused ? "wire stop" : "wire");
         path.setAttribute("d", lineBetween(box, { ...at, w: 0, h: 0 }).d);
       },
       remove: () => path.remove(),
