@@ -44,7 +44,9 @@ type Config struct {
 	Publisher Publisher
 	Schedules Schedules
 	// Next says when a trigger fires next after now; zero for never.
-	Next     func(t engine.Trigger, after time.Time) time.Time
+	Next func(t engine.Trigger, after time.Time) time.Time
+	// Sample is nil where the server began without one.
+	Sample   Sample
 	Auth     *auth.Service
 	Sessions *web.Sessions
 	Files    static.Files
@@ -73,6 +75,7 @@ func (p *Pages) Routes() []web.Route {
 		p.connectionRoutes(),
 		p.pickerRoutes(),
 		p.findRoutes(),
+		p.sampleRoutes(),
 	)
 }
 

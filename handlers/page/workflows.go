@@ -61,6 +61,9 @@ func (p *Pages) workflows(c web.Ctx) error {
 func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 	ctx, now := c.Request().Context(), p.Now()
 	list := workflow.Listing{Now: now, CSRF: p.Sessions.Token(c), Filter: strings.TrimSpace(c.QueryParam("name"))}
+	if p.Sample != nil {
+		list.SampleFolder = p.Sample.Folder()
+	}
 	workflows, err := p.Store.Workflows(ctx)
 	if err != nil {
 		return list, err

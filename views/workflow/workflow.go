@@ -14,11 +14,12 @@ import (
 
 // Listing is what the list shows.
 type Listing struct {
-	Items  []Item
-	All    int // before the filter
-	Filter string
-	Now    time.Time
-	CSRF   string
+	SampleFolder string // "" without a sample
+	Items        []Item
+	All          int // before the filter
+	Filter       string
+	Now          time.Time
+	CSRF         string
 }
 
 // Item is one workflow with its last runs, newest first.

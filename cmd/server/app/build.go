@@ -76,7 +76,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
 		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, store},
-		Drafts: drafts, Publisher: h, Schedules: schedules{},
+		Drafts: drafts, Publisher: h, Schedules: schedules{}, Sample: h.samplePage(),
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
 	sockets := live.New(live.Config{

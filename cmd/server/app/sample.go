@@ -8,6 +8,7 @@ import (
 
 	"dogear/cmd/server/sample"
 	"dogear/engine"
+	"dogear/handlers/page"
 )
 
 // sample makes the sample pipeline on the first start and runs it once.
@@ -44,9 +45,11 @@ func (h *house) sampleFiles() sample.Files {
 // samples adds files to the sample pipeline for a page's button.
 type samples struct{ h *house }
 
-// AddNextDay adds the next day's files and says what it added. It is NotFound
-// where the server has no sample.
-func (s samples) AddNextDay(ctx context.Context) (string, error) {
+// Folder is where the files of the sample lie.
+func (s samples) Folder() string { return s.h.sampleFiles().Dir }
+
+// AddNextDay adds the next day's files and says what it added.
+func (s samples) AddNextDay(context.Context) (string, error) {
 	added, err := s.h.sampleFiles().AddNextDay(time.Now())
 	if err != nil {
 		return "", err
@@ -58,5 +61,10 @@ func (s samples) AddNextDay(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// Of reports whether a workflow is the sample.
-func (s samples) Of(w engine.Workflow) bool { return s.h.cfg.Sample && w.Name == sample.Name }
+// samplePage is what the pages need of the sample; nil without one.
+func (h *house) samplePage() page.Sample {
+	if !h.cfg.Sample {
+		return nil
+	}
+	return samples{h}
+}
