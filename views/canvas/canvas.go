@@ -36,6 +36,16 @@ type Info struct {
 // Infos knows the jobs and crawlers of a workflow by Ref.String().
 type Infos map[string]Info
 
+func (i Infos) names() draft.Names {
+	names := make(draft.Names, len(i))
+	for key, info := range i {
+		if ref, err := engine.ParseRef(key); err == nil {
+			names[ref] = info.Name
+		}
+	}
+	return names
+}
+
 // Progress is how far the node of a card has come in a run.
 type Progress struct {
 	State   engine.State
@@ -123,11 +133,14 @@ type Input struct {
 
 // New places and words every card and edge of a workflow.
 func New(in Input) View {
-	d := drawing{Input: in, graph: graph.New(in.Body), problems: map[string]string{}}
+	d := drawing{Input: in, graph: graph.New(in.Body), problems: map[string]string{}, loop: map[string]bool{}, names: in.Infos.names()}
 	for _, p := range in.Problems {
 		if p.Card != "" && !p.Soft && d.problems[p.Card] == "" {
 			d.problems[p.Card] = p.Message
 		}
+	}
+	for _, card := range d.graph.Cycle() {
+		d.loop[card] = true
 	}
 	d.places = graph.Place(d.graph, in.Body.Layout)
 	v := View{Mode: in.Mode, Infos: in.Infos, Cards: d.cards(), Edges: d.edges()}
@@ -146,6 +159,8 @@ type drawing struct {
 	graph    *graph.Graph
 	places   map[string]engine.Point
 	problems map[string]string
+	loop     map[string]bool // the cards of a stored loop
+	names    draft.Names
 }
 
 // placedBody is the body with a place for every card, so that the browser
@@ -179,8 +194,7 @@ func (d *drawing) cards() []Card {
 func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	c.Kind, c.Shape, c.Icon = string(t.Type), "start", TriggerIcon(t.Type)
 	c.Name, c.Sub, c.Disabled = t.Name, TriggerSub(t), t.Disabled
-	names := d.names()
-	c.Waits, c.Starts = draft.WaitsFor(t, names), draft.Starts(t, names)
+	c.Waits, c.Starts = draft.WaitsFor(t, d.names), draft.Starts(t, d.names)
 	if t.Type == engine.Conditional {
 		c.Shape = "gate"
 	} else if d.NextStart != nil && !t.Disabled {
@@ -204,7 +218,7 @@ func (d *drawing) nodeCard(c *Card, key string) {
 	c.Kind, c.Shape = string(ref.Kind), "node"
 	c.Icon, c.Name, c.Sub, c.Note, c.Fact = info.Icon, info.Name, info.Sub, info.Note, info.Fact
 	if !known {
-		c.Icon, c.Name, c.Sub = "triangle-alert", d.names().Of(ref), "Deleted"
+		c.Icon, c.Name, c.Sub = "triangle-alert", d.names.Of(ref), "Deleted"
 	}
 	c.Waits, c.Starts = d.nodeWaits(ref), d.nodeStarts(ref)
 	if d.Mode != Run {
@@ -227,16 +241,6 @@ func machine(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
-func (d *drawing) names() draft.Names {
-	names := draft.Names{}
-	for key, info := range d.Infos {
-		if ref, err := engine.ParseRef(key); err == nil {
-			names[ref] = info.Name
-		}
-	}
-	return names
 }
 
 // edges draws every pill as one line between two nodes, every other watch and
@@ -280,16 +284,30 @@ func (d *drawing) edge(e Edge) Edge {
 	_, ht := d.graph.Size(e.To)
 	from, to := d.places[e.From], d.places[e.To]
 	x1, y1, x2, y2 := from.X+wf, from.Y+hf/2, to.X, to.Y+ht/2
-	e.Path, e.Middle, e.Back = Path(x1, y1, x2, y2), engine.Point{X: (x1 + x2) / 2, Y: (y1 + y2) / 2}, x2 < x1
+	e.Path, e.Middle = Path(x1, y1, x2, y2), Middle(x1, y1, x2, y2)
+	e.Back = d.loop[e.From] && d.loop[e.To] && x2 < x1
 	return e
 }
 
-// Path is the line of an edge with its arrow head. The browser's module draws
-// the same; a test compares both.
+// Path is the line of an edge with its arrow head, and Middle the point half
+// way along it. The browser's module draws the same; a test compares both.
 func Path(x1, y1, x2, y2 int) string {
-	bend := max(40, abs(x2-x1)/2)
+	bend, dip := bends(x1, x2)
 	return fmt.Sprintf("M%d %dC%d %d %d %d %d %dM%d %dL%d %dL%d %d",
-		x1, y1, x1+bend, y1, x2-bend, y2, x2, y2, x2-7, y2-4, x2-1, y2, x2-7, y2+4)
+		x1, y1, x1+bend, y1+dip, x2-bend, y2+dip, x2, y2, x2-7, y2-4, x2-1, y2, x2-7, y2+4)
 }
 
-func abs(n int) int { return max(n, -n) }
+// Middle is the point half way along the line that Path draws.
+func Middle(x1, y1, x2, y2 int) engine.Point {
+	_, dip := bends(x1, x2)
+	return engine.Point{X: (x1 + x2) / 2, Y: (y1+y2)/2 + dip*3/4}
+}
+
+// bends says how far a line runs straight out of its card, and how deep it bows
+// to pass under the cards where it leads back to the left.
+func bends(x1, x2 int) (bend, dip int) {
+	if x2 < x1-2*graph.Grid {
+		return 120, 160
+	}
+	return max(40, (x2-x1)/2), 0
+}

@@ -84,7 +84,7 @@ func (d *drawing) nodeWaits(ref engine.Ref) string {
 			words = append(words, t.Name)
 			continue
 		}
-		words = append(words, draft.WaitsFor(t, d.names()))
+		words = append(words, draft.WaitsFor(t, d.names))
 	}
 	return strings.Join(words, ", or ")
 }
@@ -93,7 +93,7 @@ func (d *drawing) nodeStarts(ref engine.Ref) string {
 	var words []string
 	for _, w := range d.graph.Watchers(ref) {
 		if t := d.graph.Trigger(w.Trigger); len(t.Actions) > 0 {
-			words = append(words, draft.Starts(t, d.names())+" "+OnState(w.Condition.State))
+			words = append(words, draft.Starts(t, d.names)+" "+OnState(w.Condition.State))
 		}
 	}
 	return strings.Join(words, ", ")

@@ -6,6 +6,7 @@ export class Camera {
   x = 0;
   y = 0;
   k = 1;
+  steered = false; // by the reader: from then on nothing else moves it
 
   constructor(
     private stage: HTMLElement,
@@ -17,7 +18,8 @@ export class Camera {
   // a custom property would restyle every card on each frame.
   show(): void {
     this.world.style.transform = `translate(${this.x}px,${this.y}px) scale(${this.k})`;
-    const step = 20 * this.k;
+    // Dots that come too close to each other are thinned out.
+    const step = 20 * this.k * (this.k < 0.5 ? 2 : 1) * (this.k < 0.25 ? 2 : 1);
     this.stage.style.backgroundSize = `${step}px ${step}px`;
     this.stage.style.backgroundPosition = `${this.x}px ${this.y}px`;
     this.stage.classList.toggle("far", this.k < 0.35);
@@ -25,6 +27,7 @@ export class Camera {
   }
 
   pan(dx: number, dy: number): void {
+    this.steered = true;
     this.x += dx;
     this.y += dy;
     this.show();
@@ -32,6 +35,7 @@ export class Camera {
 
   // zoom changes the scale about a point of the stage.
   zoom(factor: number, about: Point = this.middle()): void {
+    this.steered = true;
     const k = Math.min(Math.max(this.k * factor, zoomRange.least), zoomRange.most);
     this.x = about.x - ((about.x - this.x) * k) / this.k;
     this.y = about.y - ((about.y - this.y) * k) / this.k;
@@ -46,6 +50,17 @@ export class Camera {
     this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), most);
     this.x = Math.max((w - box.w * this.k) / 2, w < 500 ? 10 : 0) - box.x * this.k;
     this.y = (h - box.h * this.k) / 2 - box.y * this.k;
+    this.show();
+  }
+
+  // begin is the first look: everything, or, where that would be too small to
+  // read, the start of the graph.
+  begin(box: Box | undefined): void {
+    this.fit(box);
+    if (!box || this.k >= 0.55) return;
+    this.k = 0.7;
+    this.x = 24 - box.x * this.k;
+    this.y = (this.stage.clientHeight - box.h * this.k) / 2 - box.y * this.k;
     this.show();
   }
 

@@ -1,6 +1,7 @@
 // <dog-canvas> adopts the graph that the server drew. It joins the parts: what
 // is drawn, where the reader looks, what pointer and keys mean, and, where the
 // graph can be edited, the draft that is kept with the server.
+import { serverNow } from "../time";
 import { Camera } from "./camera";
 import { freeSpot, size, snap } from "./geometry";
 import { ulid } from "./ids";
@@ -48,9 +49,12 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.listen();
     if (this.data.mode === "edit") this.beginEdit();
     if (this.data.mode === "run") this.beginRun();
-    this.camera.fit(this.view.extent());
+    this.camera.begin(this.view.extent());
     this.adoptSelection();
-    new ResizeObserver(() => this.minimap.draw()).observe(this.stage);
+    new ResizeObserver(() => {
+      if (!this.camera.steered) this.camera.begin(this.view.extent());
+      this.minimap.draw();
+    }).observe(this.stage);
     this.classList.add("ready");
   }
 
@@ -102,7 +106,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     const reveal = (card: string) => {
       if (this.following && this.view.boxes.has(card)) this.camera.reveal(this.view.boxes.get(card)!);
     };
-    this.runView = new RunView(this.data, this.view, reveal, (text) => this.say(text));
+    this.runView = new RunView(this.data, this.view, reveal, (text) => this.say(text), serverNow);
   }
 
   private receive(message: Message): void {
@@ -162,6 +166,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
   private act(...ops: Draft[]): boolean {
     try {
       this.sync?.act(ops);
+      this.querySelector(".refused")?.classList.remove("shown");
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -174,6 +179,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
 
   select(cards: Iterable<string>): void {
     const next = [...cards].filter((card) => this.view.cards.has(card));
+    this.focusEdge(undefined);
     this.selection.clear();
     for (const card of next) this.selection.add(card);
     this.paintSelection();

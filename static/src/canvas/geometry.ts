@@ -14,13 +14,25 @@ export interface Box {
 
 // line is the path of an edge with its arrow head.
 export function line(x1: number, y1: number, x2: number, y2: number): string {
-  const bend = Math.max(40, Math.floor(Math.abs(x2 - x1) / 2));
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}M${x2 - 7} ${y2 - 4}L${x2 - 1} ${y2}L${x2 - 7} ${y2 + 4}`;
+  const { bend, dip } = bends(x1, x2);
+  return `M${x1} ${y1}C${x1 + bend} ${y1 + dip} ${x2 - bend} ${y2 + dip} ${x2} ${y2}M${x2 - 7} ${y2 - 4}L${x2 - 1} ${y2}L${x2 - 7} ${y2 + 4}`;
+}
+
+// middle is the point half way along it.
+export function middle(x1: number, y1: number, x2: number, y2: number): Point {
+  return { x: Math.trunc((x1 + x2) / 2), y: Math.trunc((y1 + y2) / 2) + (bends(x1, x2).dip * 3) / 4 };
+}
+
+// bends says how far a line runs straight out of its card, and how deep it bows
+// to pass under the cards where it leads back to the left.
+function bends(x1: number, x2: number): { bend: number; dip: number } {
+  if (x2 < x1 - 2 * grid) return { bend: 120, dip: 160 };
+  return { bend: Math.max(40, Math.trunc((x2 - x1) / 2)), dip: 0 };
 }
 
 export function between(from: Box, to: Box): { d: string; middle: Point } {
-  const [x1, y1, x2, y2] = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2];
-  return { d: line(x1, y1, x2, y2), middle: { x: Math.trunc((x1 + x2) / 2), y: Math.trunc((y1 + y2) / 2) } };
+  const ends = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2] as const;
+  return { d: line(...ends), middle: middle(...ends) };
 }
 
 export const snap = (p: Point): Point => ({ x: Math.round(p.x / grid) * grid, y: Math.round(p.y / grid) * grid });

@@ -45,7 +45,7 @@ export class Minimap {
     this.scale = Math.min(w / this.all.w, h / this.all.h);
     const map = this.box.querySelector("svg")!;
     map.setAttribute("viewBox", `${this.all.x} ${this.all.y} ${w / this.scale} ${h / this.scale}`);
-    const parts = [...this.view.boxes].map(([id, b]) => rect(b, this.view.cards.get(id)?.className ?? ""));
+    const parts = [...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id))));
     map.replaceChildren(...parts, rect(seen, "seen"));
   }
 
@@ -58,6 +58,11 @@ export class Minimap {
     this.camera.y = m.y - y * this.camera.k;
     this.camera.show();
   }
+}
+
+// hue is the colour of a card's state.
+function hue(card?: HTMLElement): string {
+  return ["ok", "run", "bad", "warn"].find((name) => card?.classList.contains(name)) ?? "";
 }
 
 function rect(b: Box, name: string): SVGRectElement {

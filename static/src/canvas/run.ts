@@ -1,7 +1,7 @@
 // A run on the canvas: states come over the page's socket and change cards in
 // place. Every state is an icon, a word and a colour; the camera stays where it
 // is unless the reader follows.
-import { serverNow } from "../time";
+import { clock, length } from "./length";
 import { Data } from "./types";
 import { View } from "./view";
 
@@ -49,6 +49,7 @@ export class RunView {
     private view: View,
     private reveal: (card: string) => void,
     private say: (text: string) => void,
+    private now: () => number, // of the server's clock
   ) {
     setInterval(() => this.tick(), 1000);
     this.tick();
@@ -82,7 +83,7 @@ export class RunView {
     const sign = this.data.signs?.[n.state];
     const order = n.start * 1000 + n.attempt;
     if (!card || !sign || order < (this.newest.get(n.card) ?? 0)) return;
-    if (order > (this.newest.get(n.card) ?? 0)) Object.assign(card.dataset, { started: "", ended: "" });
+    if (n.state === "ready" || n.state === "starting") Object.assign(card.dataset, { started: "", ended: "" });
     this.newest.set(n.card, order);
     const before = this.data.signs?.[card.dataset["status"] ?? ""];
     if (before) card.classList.remove(before.hue);
@@ -154,7 +155,7 @@ export class RunView {
     for (const card of this.view.cards.values()) {
       const { started, ended, status = "" } = card.dataset;
       if (!started || card.dataset["kind"] === "scheduled") continue;
-      if (working.has(status)) this.fill(card, "note", clock(serverNow() - Date.parse(started)));
+      if (working.has(status)) this.fill(card, "note", clock(this.now() - Date.parse(started)));
       else if (ended) this.fill(card, "note", length(Date.parse(ended) - Date.parse(started)));
     }
   }
@@ -172,18 +173,3 @@ export class RunView {
 }
 
 const done = (state: string): boolean => ["succeeded", "failed", "timed_out", "stopped"].includes(state);
-
-export function clock(ms: number): string {
-  const s = Math.max(Math.floor(ms / 1000), 0);
-  const two = (n: number) => String(n).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
-}
-
-// length writes a time that is over, as views/show does.
-export function length(ms: number): string {
-  const s = Math.max(ms, 0) / 1000;
-  if (s < 9.95) return `${s.toFixed(1)} s`;
-  if (s < 60) return `${Math.floor(s)} s`;
-  const two = (n: number) => String(Math.floor(n)).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)} min ${two(s % 60)} s` : `${Math.floor(s / 3600)} h ${two((s / 60) % 60)} min`;
-}

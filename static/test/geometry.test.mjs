@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { bounds, freeSpot, line, middle, nearest, snap } from "../src/canvas/geometry.ts";
+import { find, table } from "../src/canvas/keys.ts";
+import { ulid } from "../src/canvas/ids.ts";
+import { clock, length } from "../src/canvas/length.ts";
+
+test("lines are drawn as the server draws them", () => {
+  for (const { ends, path, middle: m } of JSON.parse(readFileSync("views/canvas/testdata/lines.json", "utf8"))) {
+    assert.equal(line(...ends), path);
+    assert.deepEqual(middle(...ends), m);
+  }
+});
+
+test("cards snap to the grid and move down to a free spot", () => {
+  assert.deepEqual(snap({ x: 14.9, y: 15.1 }), { x: 10, y: 20 });
+  const card = { x: 0, y: 0, w: 190, h: 76 };
+  assert.deepEqual(freeSpot(card, [{ ...card, y: 30 }]), { x: 0, y: 110 });
+  assert.equal(bounds([]), undefined);
+});
+
+test("an arrow goes to what lies nearest in its direction", () => {
+  const at = (x, y) => ({ x, y, w: 10, h: 10 });
+  const boxes = new Map([["right", at(100, 0)], ["far", at(300, 0)], ["aside", at(60, 200)], ["down", at(0, 100)]]);
+  assert.equal(nearest(at(0, 0), "right", boxes), "right");
+  assert.equal(nearest(at(0, 0), "down", boxes), "down");
+  assert.equal(nearest(at(0, 0), "left", boxes), undefined);
+});
+
+test("every key stands once in the table and is found with its modifiers", () => {
+  const keys = table.flatMap((entry) => entry.keys);
+  assert.equal(new Set(keys).size, keys.length);
+  const event = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
+  assert.equal(find(event("z", { ctrlKey: true }))?.act, "undo");
+  assert.equal(find(event("Z", { metaKey: true, shiftKey: true }))?.act, "redo");
+  assert.equal(find(event("?", { shiftKey: true }))?.act, "keys");
+  assert.equal(find(event("T", { shiftKey: true }))?.act, "tidy");
+  assert.equal(find(event("t")), undefined);
+  assert.equal(find(event("+", { shiftKey: true }))?.act, "zoom-in");
+  assert.equal(find(event("ArrowRight", { shiftKey: true }))?.act, "arrow");
+  assert.equal(find(event("ArrowRight", { altKey: true })), undefined, "keys of the browser are left alone");
+});
+
+test("ids are ULIDs that sort by time", () => {
+  const [early, late] = [ulid(1_000_000), ulid(2_000_000)];
+  assert.match(early, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+  assert.ok(early < late);
+  assert.notEqual(ulid(5), ulid(5));
+});
+
+test("times are written as the server writes them", () => {
+  assert.equal(clock(41_900), "0:41");
+  assert.equal(clock(3_723_000), "1:02:03");
+  assert.equal(length(4_100), "4.1 s");
+  assert.equal(length(41_000), "41 s");
+  assert.equal(length(245_000), "4 min 05 s");
+  assert.equal(length(7_800_000), "2 h 10 min");
+});
