@@ -22,6 +22,7 @@ import (
 	"dogear/db/secret"
 	"dogear/engine"
 	"dogear/engine/auth"
+	"dogear/engine/exec"
 )
 
 // Options are the flags of `dogear serve`.
@@ -47,6 +48,9 @@ type Config struct {
 	Ready func(address, link string)
 	// Worker is how a worker is started; empty is this binary.
 	Worker []string
+	// store stands between exec and the database, for tests that end a server
+	// at a transition.
+	store func(exec.Store) exec.Store
 }
 
 // folder is a place in the data folder.

@@ -60,8 +60,12 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
 	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets))
 
+	var steps exec.Store = store
+	if cfg.store != nil {
+		steps = cfg.store(store)
+	}
 	h.exec = exec.New(exec.Config{
-		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
+		Store: steps, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
 		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain,
 		Committed: h.committed, Progress: h.progress,
 	})
@@ -141,7 +145,7 @@ func (c connections) S3(ctx context.Context, id engine.ID) (bucket.Config, error
 func (h *house) committed(w flow.Writes) {
 	topic := "run:" + string(w.Run.ID)
 	for _, e := range w.Events {
-		h.hub.Publish(topic, e.Seq, e)
+		h.hub.Publish(topic, e.Seq, lively{e, countsOf(w, e)})
 	}
 	h.metrics.count(w)
 	for _, e := range w.Events {
@@ -155,6 +159,22 @@ func (h *house) committed(w flow.Writes) {
 	if len(w.Tables) > 0 {
 		h.changed("tables", "")
 	}
+}
+
+// lively is an event with the figures of the node it is about, so that a card
+// need not ask for them.
+type lively struct {
+	engine.Event
+	Counts engine.Counts `json:"counts,omitzero"`
+}
+
+func countsOf(w flow.Writes, e engine.Event) engine.Counts {
+	for _, n := range w.Nodes {
+		if n.Ref.String() == e.Card && n.Start == e.Start && n.Attempt == e.Attempt {
+			return n.Counts
+		}
+	}
+	return engine.Counts{}
 }
 
 // changed tells open lists that something of a kind is not as it was.

@@ -57,7 +57,7 @@ func (f Files) Fill(today time.Time) error {
 func name(day time.Time) string { return day.Format(time.DateOnly) + ".csv" }
 
 // arrival is two in the morning after a day.
-func arrival(day time.Time) time.Time { return day.Truncate(24*time.Hour).Add(26 * time.Hour) }
+func arrival(day time.Time) time.Time { return day.Truncate(24 * time.Hour).Add(26 * time.Hour) }
 
 // Added is what AddNextDay did, in the words of a page.
 type Added struct {
