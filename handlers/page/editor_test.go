@@ -232,7 +232,7 @@ func TestPublishSaysWhatItChangesAndDoesExactlyThat(t *testing.T) {
 	form := url.Values{"seq": {value(t, dialog, "seq")}, "with": {"crawler-" + string(s.crawler)}}
 	status, _ := s.change(t, s.at("/publish"), form)
 
-	for _, want := range []string{"Trigger Daily", "Crawler curated-crawler", "Job raw-to-curated", "New"} {
+	for _, want := range []string{"Trigger Daily", "Crawler curated-crawler", "Job raw-to-curated", "First version"} {
 		if !strings.Contains(dialog, want) {
 			t.Errorf("the dialog lacks %q", want)
 		}

@@ -124,7 +124,7 @@ func (c *Card) aside() string {
 	if c.Problem != "" {
 		words += ", problem: " + c.Problem
 	}
-	return fmt.Sprintf(", %s, %d before, %d after", words, c.Before, c.After)
+	return ", " + words + ", " + strconv.Itoa(c.Before) + " before, " + strconv.Itoa(c.After) + " after"
 }
 
 // hue is the colour of the card's state.
@@ -146,9 +146,6 @@ func (c *Card) footIcon() string {
 		return "bookmark"
 	}
 }
-
-// lined reports whether a card has a foot.
-func (c *Card) lined() bool { return c.Shape == "node" }
 
 // place is the style that puts a card where it stands.
 func (c *Card) place() string {

@@ -130,7 +130,7 @@ export class View {
       const element = card.querySelector<HTMLElement>(`[data-slot="${slot}"]`);
       if (!element || element.textContent === text) continue;
       element.textContent = text;
-      if (element.title) element.title = text;
+      if (slot === "name" || slot === "sub") element.title = text;
     }
   }
 
