@@ -1,0 +1,182 @@
+package bookmark_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+)
+
+// scenario is the form of the field cases under testdata.
+type scenario struct {
+	Source struct {
+		Paths        []string
+		BoundedFiles int
+	}
+	Steps  []step
+	Expect map[string]json.RawMessage
+}
+
+type step struct {
+	Op, ID, Key, ETag, Outcome string
+	From, To                   any
+	KeyPattern                 string `json:"key_pattern"`
+	Size                       int64
+	At, MTime                  time.Time
+	Paths                      []string
+	Insert                     *struct {
+		Key   string
+		MTime time.Time
+	} `json:"insert_during_page"`
+}
+
+type expectation struct {
+	Read      []string
+	ReadCount *int `json:"read_count"`
+	Changed   *int
+	Notice    string
+	Finding   string
+	Band      *struct{ Read []string } `json:"band_3600s"`
+}
+
+// TestCases replays what people reported and asserts the set that is read.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/B*.json")
+	must(t, err)
+	if len(files) < 8 {
+		t.Fatalf("found %d cases, want at least 8", len(files))
+	}
+	for _, file := range files {
+		id := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			must(t, err)
+			var s scenario
+			must(t, json.Unmarshal(text, &s))
+			replay(t, s)
+		})
+	}
+}
+
+func replay(t *testing.T, s scenario) {
+	t.Helper()
+	w := newWorld(engine.Source{
+		Name: "src", Path: s.Source.Paths[0], Format: engine.CSV, Ctx: "src", Options: engine.SourceOptions{MaxFiles: s.Source.BoundedFiles},
+	}, engine.Merge)
+	runs := 0
+	for _, step := range s.Steps {
+		switch step.Op {
+		case "put", "lister-precision":
+			w.write(step)
+		case "put-many":
+			for i := int(step.From.(float64)); i <= int(step.To.(float64)); i++ {
+				w.put(fmt.Sprintf(step.KeyPattern, i), step.Size, fmt.Sprint("e", i), step.At)
+			}
+		case "move":
+			moved := w.objects[step.From.(string)]
+			delete(w.objects, step.From.(string))
+			w.put(step.To.(string), moved.Size, step.ETag, step.At)
+		case "edit-source":
+			w.job.SQL.Sources[0].Path = step.Paths[0]
+		case "run":
+			runs++
+			w.check(t, step, s.Expect[step.ID])
+		default:
+			t.Fatalf("the step %q is not known", step.Op)
+		}
+	}
+	if runs == 0 {
+		t.Fatal("the case runs nothing")
+	}
+}
+
+// write puts an object; a step that leaves out what it does not change keeps it.
+func (w *world) write(s step) {
+	old := w.objects[s.Key]
+	if s.Size == 0 {
+		s.Size = old.Size
+	}
+	if s.ETag == "" {
+		s.ETag = old.ETag
+	}
+	if s.MTime.IsZero() {
+		s.MTime = s.At
+	}
+	w.put(s.Key, s.Size, s.ETag, s.MTime)
+}
+
+func (w *world) check(t *testing.T, s step, raw json.RawMessage) {
+	t.Helper()
+	var want expectation
+	if raw != nil {
+		must(t, json.Unmarshal(raw, &want))
+	}
+	if s.Insert != nil {
+		w.duringAt = 1000
+		w.during = func() { w.put(s.Insert.Key, 10, "late", s.Insert.MTime) }
+	}
+	read, part, err := w.run(t, s.At, s.Outcome == "SUCCEEDED")
+	if want.Finding == "SOURCE_CHANGED" {
+		if engine.CodeOf(err) != engine.Conflict {
+			t.Errorf("%s = %v, want it to stop and ask about the changed source", s.ID, err)
+		}
+		return
+	}
+	must(t, err)
+	if want.Band != nil { // a ledger needs no band: what it never read is new
+		want.Read = want.Band.Read
+	}
+	slices.Sort(want.Read)
+	if raw != nil && want.ReadCount == nil && !slices.Equal(read, want.Read) {
+		t.Errorf("%s read %v, want %v", s.ID, read, want.Read)
+	}
+	if want.ReadCount != nil && len(read) != *want.ReadCount {
+		t.Errorf("%s read %d files, want %d", s.ID, len(read), *want.ReadCount)
+	}
+	if want.Changed != nil && part.Counts[engine.ReasonChanged].Files != int64(*want.Changed) {
+		t.Errorf("%s found %d changed, want %d", s.ID, part.Counts[engine.ReasonChanged].Files, *want.Changed)
+	}
+	if want.Notice == "FUTURE_MTIME" && !slices.ContainsFunc(part.Notices, func(n string) bool { return strings.Contains(n, "dated in the future") }) {
+		t.Errorf("%s notices %v, want one on the time in the future", s.ID, part.Notices)
+	}
+}
+
+func TestB28BurstIsReadOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.JSON, Ctx: "src", Options: engine.SourceOptions{MaxFiles: 15_000}}, engine.Merge)
+	first := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	arrived := 0
+	seen := map[string]int{}
+	for _, minute := range []int{5, 8, 11, 40} {
+		now := first.Add(time.Duration(minute) * time.Minute)
+		for ; arrived < 40_000; arrived++ {
+			at := first.Add(time.Duration(arrived) * 15 * time.Millisecond)
+			if at.After(now) {
+				break
+			}
+			w.put(fmt.Sprintf("in/burst/%06d.json", arrived), 10, fmt.Sprint(arrived), at)
+		}
+		read, _, err := w.run(t, now, true)
+		must(t, err)
+		for _, key := range read {
+			seen[key]++
+		}
+	}
+	doubled := 0
+	for _, n := range seen {
+		if n > 1 {
+			doubled++
+		}
+	}
+	if len(seen) != 40_000 || doubled != 0 {
+		t.Errorf("read %d of 40000 files, %d of them twice", len(seen), doubled)
+	}
+}

@@ -1,0 +1,152 @@
+package bookmark_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/bookmark"
+)
+
+// tester is what a test and a rapid check have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Context() context.Context
+}
+
+func must(t tester, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// world is a bucket, a ledger over it and the runs of one job.
+type world struct {
+	mu      sync.Mutex
+	objects map[string]engine.Object
+	pages   map[string][]byte
+	mark    *engine.Bookmark
+	history []engine.BookmarkMove // newest first
+	job     engine.Job
+	// breakAfter ends listings with an error after so many keys; 0 is never.
+	breakAfter int
+	// during is called while a listing is under way, after so many keys.
+	duringAt int
+	during   func()
+}
+
+func newWorld(src engine.Source, mode engine.WriteMode) *world {
+	return &world{
+		objects: map[string]engine.Object{}, pages: map[string][]byte{},
+		job: engine.Job{
+			Head: engine.Head{ID: engine.NewID(time.UnixMilli(0)), Name: "load"},
+			JobBody: engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{
+				Sources: []engine.Source{src}, Sinks: []engine.Sink{{From: "src", Path: "out", Mode: mode, Keys: []string{"id"}, LatestBy: "at"}},
+			}},
+		},
+	}
+}
+
+func (w *world) put(key string, size int64, etag string, at time.Time) {
+	w.objects[key] = engine.Object{Key: key, Size: size, ETag: etag, ModNS: at.UnixNano()}
+}
+
+// List shows the keys below the source's path in bytewise order.
+func (w *world) List(_ context.Context, src engine.Source) iter.Seq2[bookmark.Listed, error] {
+	prefix := strings.TrimPrefix(src.Path, "s3://lake/")
+	return func(yield func(bookmark.Listed, error) bool) {
+		for i, key := range slices.Sorted(maps.Keys(w.objects)) {
+			if w.breakAfter > 0 && i == w.breakAfter {
+				yield(bookmark.Listed{}, fmt.Errorf("the listing broke off"))
+				return
+			}
+			if w.during != nil && i == w.duringAt {
+				w.during()
+				w.during = nil
+			}
+			if strings.HasPrefix(key, prefix) && !yield(bookmark.Listed{Object: w.objects[key]}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *world) Root(src engine.Source) string { return src.Path }
+
+func (w *world) Page(_ context.Context, id string) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	body, ok := w.pages[id]
+	if !ok {
+		return nil, fmt.Errorf("page %s is missing", id)
+	}
+	return body, nil
+}
+
+func (w *world) PutPages(_ context.Context, pages map[string][]byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, body := range pages {
+		w.pages[id] = slices.Clone(body)
+	}
+	return nil
+}
+
+func (w *world) BookmarkOf(context.Context, engine.ID, string) (*engine.Bookmark, error) {
+	if w.mark == nil {
+		return nil, nil
+	}
+	mark := *w.mark
+	return &mark, nil
+}
+
+func (w *world) planner() *bookmark.Planner { return &bookmark.Planner{Ledger: w, Lister: w} }
+
+func (w *world) plan(ctx context.Context, now time.Time) (engine.SourcePlan, error) {
+	plan, err := w.planner().Plan(ctx, bookmark.Request{Job: w.job, Now: now})
+	if err != nil {
+		return engine.SourcePlan{}, err
+	}
+	return plan.Sources[0], nil
+}
+
+// run plans at now and, where it succeeds, moves the bookmark. It returns the
+// keys that were read, oldest first.
+func (w *world) run(t tester, now time.Time, succeeds bool) (keys []string, part engine.SourcePlan, err error) {
+	t.Helper()
+	part, err = w.plan(t.Context(), now)
+	if err != nil {
+		return nil, part, err
+	}
+	run := engine.NewID(now)
+	var taken []engine.Entry
+	for _, o := range part.Taken {
+		keys = append(keys, o.Key)
+		taken = append(taken, engine.Entry{Object: o.Object, Run: run, State: engine.EntryRead})
+	}
+	entries := bookmark.Settled(part, run, taken)
+	if !succeeds || !part.Moves || len(entries) == 0 {
+		return keys, part, nil
+	}
+	mark := engine.Bookmark{ID: engine.NewID(now), Fingerprint: part.Fingerprint}
+	if w.mark != nil {
+		mark = *w.mark
+	}
+	moved, line, err := bookmark.Advance(t.Context(), w, mark, entries, int64(len(taken)), bookmark.By{Who: "owner", At: now, Run: run})
+	must(t, err)
+	w.keep(moved, line)
+	return keys, part, nil
+}
+
+func (w *world) keep(b engine.Bookmark, m engine.BookmarkMove) {
+	w.mark = &b
+	w.history = append([]engine.BookmarkMove{m}, w.history...)
+}
