@@ -1,0 +1,74 @@
+// Starts a server of its own for a test file, and a browser that is signed in.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const binary = join(dirname(fileURLToPath(import.meta.url)), "..", "bin", "dogear");
+
+// Chromium talks to nobody but the server under test.
+const flags = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+// open starts a server and a browser; close ends both and removes the data.
+export async function open({ sample = false, args = [] } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), "dogear-e2e-"));
+  const server = await serve(join(dir, "data"), sample, args);
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
+  const state = await signIn(browser, server.link);
+  const pages = [];
+  return {
+    ...server,
+    data: join(dir, "data"),
+    // page opens an address in a window of its own and fails the test on any
+    // error the browser reports.
+    async page(path, { width = 1440, height = 900, theme = "light" } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, storageState: state, permissions: ["clipboard-write"] });
+      const page = await context.newPage();
+      page.problems = [];
+      page.on("pageerror", (e) => page.problems.push(String(e)));
+      page.on("console", (m) => { if (m.type() === "error" && !/status of 4\d\d/.test(m.text())) page.problems.push(m.text()); });
+      page.setDefaultTimeout(15_000);
+      await page.goto(server.address + path);
+      pages.push(page);
+      return page;
+    },
+    problems: () => pages.flatMap((p) => p.problems),
+    async close() {
+      await browser.close();
+      await server.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+// serve starts the binary and waits for the link that it prints.
+function serve(data, sample, args) {
+  const child = spawn(binary, ["serve", "--data", data, "--addr", "127.0.0.1:0", "--drain", "1s", ...(sample ? ["--sample"] : []), ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const stop = async () => { child.kill("SIGTERM"); await ended; };
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      const found = text.match(/(http:\/\/[^\s]+)\/signin\?token=\S+/);
+      if (found) resolve({ address: found[1], link: found[0], stop });
+    });
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
+  });
+}
+
+async function signIn(browser, link) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  await page.getByRole("button", { name: /sign in/i }).click();
+  await page.waitForURL(/workflows/);
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
