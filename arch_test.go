@@ -51,6 +51,7 @@ var rooms = map[string]string{
 	"dogear/engine/flow":           "pure",
 	"dogear/engine/draft":          "pure",
 	"dogear/engine/bookmark":       "pure",
+	"dogear/engine/portable":       "pure",
 	"dogear/engine/schedule":       "pure",
 	"dogear/engine/catalog":        "pure",
 	"dogear/engine/auth":           "pure",

@@ -12,6 +12,11 @@ const (
 	maxText   = 2048    // of a description, schedule or property
 )
 
+// Check refuses a body that no draft may become, such as one with a loop.
+func Check(before, after engine.WorkflowBody, names Names) error {
+	return check(before, after, Between(before, after), names)
+}
+
 // check refuses what no draft may hold. It looks only at what delta changed,
 // and forgives a loop that was there before: otherwise nobody could repair it.
 func check(before, after engine.WorkflowBody, delta Delta, names Names) error {

@@ -76,16 +76,8 @@ func (f *Fields) check() {
 	if err := engine.CheckName("crawler", f.Name); err != nil {
 		f.Errors["name"] = engine.MessageOf(err)
 	}
-	if f.Body.Database == "" {
-		f.Errors["database"] = "Say into which database its tables go."
-	}
-	for i, t := range f.Body.Targets {
-		if t.Path == "" {
-			f.Errors[field(i, "path")] = "Say which folder or prefix to look into."
-		}
-	}
-	if len(f.Body.Targets) == 0 {
-		f.Errors["targets"] = "A crawler needs a folder or prefix to look into."
+	for _, fault := range f.Body.Faults() {
+		f.Errors[fault.Field] = fault.Message
 	}
 }
 

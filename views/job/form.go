@@ -154,58 +154,9 @@ func (f *Fields) check() {
 	if err := engine.CheckName("job", f.Name); err != nil {
 		f.Errors["name"] = engine.MessageOf(err)
 	}
-	if mb := f.Body.MemoryMB; mb > 0 && mb < engine.MinMemoryMB {
-		f.Errors["memory_mb"] = "At least " + strconv.Itoa(engine.MinMemoryMB) + " MB; with less, ordinary sorts fail."
-	}
-	switch f.Body.Bookmark {
-	case engine.BookmarkOn, engine.BookmarkPaused, engine.BookmarkOff:
-	default:
-		f.Errors["bookmark"] = "Choose whether the job remembers what it has read."
-	}
-	names := map[string]bool{}
-	for i, s := range f.Body.SQL.Sources {
-		at := "source." + strconv.Itoa(i) + "."
-		f.checkViewName(at+"name", s.Name, names)
-		if (s.Path == "") == (s.CatalogTable == "") {
-			f.Errors[at+"path"] = "Say what to read: either a folder or address, or a table of the catalog."
+	for _, fault := range f.Body.Faults() {
+		if f.Errors[fault.Field] == "" {
+			f.Errors[fault.Field] = fault.Message
 		}
-	}
-	for i, s := range f.Body.SQL.Steps {
-		at := "step." + strconv.Itoa(i) + "."
-		f.checkViewName(at+"name", s.Name, names)
-		if strings.TrimSpace(s.SQL) == "" {
-			f.Errors[at+"sql"] = "Write the SQL of this step."
-		}
-	}
-	for i, s := range f.Body.SQL.Sinks {
-		f.checkSink("sink."+strconv.Itoa(i)+".", s, names)
-	}
-}
-
-func (f *Fields) checkViewName(field, name string, names map[string]bool) {
-	switch {
-	case name == "":
-		f.Errors[field] = "Give it a name; SQL reads it by that name."
-	case names[strings.ToLower(name)]:
-		f.Errors[field] = "Another source or step has this name."
-	}
-	names[strings.ToLower(name)] = true
-}
-
-func (f *Fields) checkSink(at string, s engine.Sink, names map[string]bool) {
-	if !names[strings.ToLower(s.From)] || s.From == "" {
-		f.Errors[at+"from"] = "Choose the step or source whose rows are written."
-	}
-	if s.Path == "" {
-		f.Errors[at+"path"] = "Say where to write."
-	}
-	if s.Mode == engine.Merge && len(s.Keys) == 0 {
-		f.Errors[at+"keys"] = "A merge needs the columns that tell one row from another."
-	}
-	if s.Mode == engine.OverwritePartitions && len(s.PartitionBy) == 0 {
-		f.Errors[at+"partition_by"] = "Overwriting partitions needs the columns to partition by."
-	}
-	if database, table, ok := strings.Cut(s.CatalogTable, "."); s.CatalogTable != "" && (!ok || database == "" || table == "") {
-		f.Errors[at+"catalog_table"] = "Write database.table."
 	}
 }

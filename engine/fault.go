@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fault is something wrong in a job or crawler, found before it is saved.
+// Field names the place as forms do: "source.0.path".
+type Fault struct {
+	Field   string
+	Message string // a whole sentence
+}
+
+// faults collects what is wrong.
+type faults []Fault
+
+func (f *faults) add(field, format string, args ...any) {
+	*f = append(*f, Fault{Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *faults) notNegative(field string, n int) {
+	if n < 0 {
+		f.add(field, "Write a number, 0 or more.")
+	}
+}
+
+// oneOf refuses a value that is not in the list.
+func oneOf[T ~string](f *faults, field, what string, value T, list ...T) {
+	if !slices.Contains(list, value) {
+		f.add(field, "There is no %s %q.", what, value)
+	}
+}
+
+// Faults lists what is wrong in a job, whichever way it came in.
+func (b *JobBody) Faults() []Fault {
+	var f faults
+	if b.MemoryMB > 0 && b.MemoryMB < MinMemoryMB {
+		f.add("memory_mb", "At least %d MB; with less, ordinary sorts fail.", MinMemoryMB)
+	}
+	f.notNegative("memory_mb", b.MemoryMB)
+	f.notNegative("timeout", int(b.Timeout))
+	f.notNegative("retries", b.Retries)
+	f.notNegative("max_runs", b.MaxRuns)
+	switch b.Bookmark {
+	case BookmarkOn, BookmarkPaused, BookmarkOff:
+	default:
+		f.add("bookmark", "Choose whether the job remembers what it has read.")
+	}
+	oneOf(&f, "kind", "kind of job", b.Kind, JobSQL)
+	if b.SQL == nil {
+		f.add("sql", "A SQL job needs its sources, steps and sinks.")
+		return f
+	}
+	names := map[string]bool{} // SQL does not tell upper from lower case
+	for i := range b.SQL.Sources {
+		f.source("source."+strconv.Itoa(i)+".", &b.SQL.Sources[i], names)
+	}
+	for i, s := range b.SQL.Steps {
+		at := "step." + strconv.Itoa(i) + "."
+		f.viewName(at+"name", s.Name, names)
+		if strings.TrimSpace(s.SQL) == "" {
+			f.add(at+"sql", "Write the SQL of this step.")
+		}
+	}
+	for i := range b.SQL.Sinks {
+		f.sink("sink."+strconv.Itoa(i)+".", &b.SQL.Sinks[i], names)
+	}
+	return f
+}
+
+func (f *faults) viewName(field, name string, names map[string]bool) {
+	switch {
+	case name == "":
+		f.add(field, "Give it a name; SQL reads it by that name.")
+	case names[strings.ToLower(name)]:
+		f.add(field, "Another source or step has this name.")
+	}
+	names[strings.ToLower(name)] = true
+}
+
+func (f *faults) source(at string, s *Source, names map[string]bool) {
+	f.viewName(at+"name", s.Name, names)
+	if (s.Path == "") == (s.CatalogTable == "") {
+		f.add(at+"path", "Say what to read: either a folder or address, or a table of the catalog.")
+	}
+	oneOf(f, at+"format", "format", s.Format, "", CSV, JSON, Parquet)
+	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll)
+	oneOf(f, at+"changed", "policy for changed files", s.Policy.Changed, "", "read", "hold", "skip")
+	oneOf(f, at+"unreadable", "policy for unreadable files", s.Policy.Unreadable, "", "fail", "hold")
+}
+
+func (f *faults) sink(at string, s *Sink, names map[string]bool) {
+	if s.From == "" || !names[strings.ToLower(s.From)] {
+		f.add(at+"from", "Choose the step or source whose rows are written.")
+	}
+	if s.Path == "" {
+		f.add(at+"path", "Say where to write.")
+	}
+	if s.Mode == Merge && len(s.Keys) == 0 {
+		f.add(at+"keys", "A merge needs the columns that tell one row from another.")
+	}
+	if s.Mode == OverwritePartitions && len(s.PartitionBy) == 0 {
+		f.add(at+"partition_by", "Overwriting partitions needs the columns to partition by.")
+	}
+	if database, table, ok := strings.Cut(s.CatalogTable, "."); s.CatalogTable != "" && (!ok || database == "" || table == "") {
+		f.add(at+"catalog_table", "Write database.table.")
+	}
+	oneOf(f, at+"format", "format", s.Format, "", CSV, JSON, Parquet)
+	oneOf(f, at+"mode", "way to write", s.Mode, "", Append, OverwritePartitions, Merge, Replace)
+}
+
+// Faults lists what is wrong in a crawler, whichever way it came in.
+func (b *CrawlerBody) Faults() []Fault {
+	var f faults
+	if b.Database == "" {
+		f.add("database", "Say into which database its tables go.")
+	}
+	for i, t := range b.Targets {
+		if t.Path == "" {
+			f.add("target."+strconv.Itoa(i)+".path", "Say which folder or prefix to look into.")
+		}
+	}
+	if len(b.Targets) == 0 {
+		f.add("targets", "A crawler needs a folder or prefix to look into.")
+	}
+	f.notNegative("timeout", int(b.Timeout))
+	return f
+}

@@ -1,0 +1,164 @@
+package portable
+
+import "dogear/engine"
+
+// Job is a job by name.
+type Job struct {
+	Name        string              `yaml:"name"`
+	Description string              `yaml:"description,omitempty"`
+	Kind        engine.JobKind      `yaml:"kind"`
+	Bookmark    engine.BookmarkMode `yaml:"bookmark"`
+	Timeout     engine.Minutes      `yaml:"timeout_minutes,omitempty"`
+	Retries     int                 `yaml:"retries,omitempty"`
+	MaxRuns     int                 `yaml:"max_runs,omitempty"`
+	MemoryMB    int                 `yaml:"memory_mb,omitempty"`
+	Arguments   map[string]string   `yaml:"arguments,omitempty"`
+	MaxRejects  int64               `yaml:"max_rejects,omitempty"`
+	Sources     []Source            `yaml:"sources,omitempty"`
+	Steps       []Step              `yaml:"steps,omitempty"`
+	Sinks       []Sink              `yaml:"sinks,omitempty"`
+}
+
+// Source is one thing that a job reads.
+type Source struct {
+	Name         string          `yaml:"name"`
+	Connection   string          `yaml:"connection,omitempty"`
+	Path         string          `yaml:"path,omitempty"`
+	CatalogTable string          `yaml:"catalog_table,omitempty"`
+	Format       engine.Format   `yaml:"format,omitempty"`
+	Read         engine.ReadMode `yaml:"read,omitempty"`
+	Ctx          string          `yaml:"ctx,omitempty"`
+	Options      Options         `yaml:"options,omitempty"`
+	Policy       Policy          `yaml:"policy,omitempty"`
+	Schema       []Column        `yaml:"schema,omitempty"`
+}
+
+// Options are the options of a source of files.
+type Options struct {
+	Exclude   []string `yaml:"exclude,omitempty"`
+	CSV       Dialect  `yaml:"csv,omitempty"`
+	MaxFiles  int      `yaml:"max_files,omitempty"`
+	MaxBytes  int64    `yaml:"max_bytes,omitempty"`
+	SettleMS  *int64   `yaml:"settle_ms,omitempty"`
+	Partition string   `yaml:"partition,omitempty"`
+}
+
+// The following are the engine's own, field by field: they convert, so a field
+// that only one of the two has does not compile.
+
+// Dialect is how a CSV file is written.
+type Dialect struct {
+	Delimiter  string `yaml:"delimiter,omitempty"`
+	Quote      string `yaml:"quote,omitempty"`
+	Escape     string `yaml:"escape,omitempty"`
+	Header     *bool  `yaml:"header,omitempty"`
+	Encoding   string `yaml:"encoding,omitempty"`
+	NullText   string `yaml:"null_text,omitempty"`
+	Decimal    string `yaml:"decimal,omitempty"`
+	DateFormat string `yaml:"date_format,omitempty"`
+}
+
+// Policy says what happens with files that are not simply new.
+type Policy struct {
+	Changed    string `yaml:"changed,omitempty"`
+	Unreadable string `yaml:"unreadable,omitempty"`
+}
+
+// Column is a name and a type in DuckDB's words.
+type Column struct {
+	Name string `yaml:"name"`
+	Type string `yaml:"type"`
+}
+
+// Step is a view over sources and earlier steps.
+type Step struct {
+	Name string `yaml:"name"`
+	SQL  string `yaml:"sql"`
+}
+
+// Sink is one thing that a job writes.
+type Sink struct {
+	From         string           `yaml:"from"`
+	Connection   string           `yaml:"connection,omitempty"`
+	Path         string           `yaml:"path"`
+	Format       engine.Format    `yaml:"format,omitempty"`
+	PartitionBy  []string         `yaml:"partition_by,omitempty"`
+	Mode         engine.WriteMode `yaml:"mode,omitempty"`
+	Keys         []string         `yaml:"keys,omitempty"`
+	LatestBy     string           `yaml:"latest_by,omitempty"`
+	CatalogTable string           `yaml:"catalog_table,omitempty"`
+}
+
+// jobOf turns a job of the engine into one by name.
+func (x *exporter) jobOf(job *engine.Job) Job {
+	out := Job{
+		Name: job.Name, Description: job.Description, Kind: job.Kind, Bookmark: job.Bookmark, Timeout: job.Timeout,
+		Retries: job.Retries, MaxRuns: job.MaxRuns, MemoryMB: job.MemoryMB, Arguments: job.Arguments,
+	}
+	if job.SQL == nil {
+		return out
+	}
+	out.MaxRejects = job.SQL.MaxRejects
+	for _, s := range job.SQL.Sources {
+		out.Sources = append(out.Sources, Source{
+			Name: s.Name, Connection: x.connection(s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Format: s.Format,
+			Read: s.Read, Ctx: s.Ctx, Policy: Policy(s.Policy), Schema: each(s.Schema, func(c engine.Column) Column { return Column(c) }),
+			Options: Options{
+				Exclude: s.Options.Exclude, CSV: Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
+				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition,
+			},
+		})
+	}
+	out.Steps = each(job.SQL.Steps, func(s engine.Step) Step { return Step(s) })
+	for _, s := range job.SQL.Sinks {
+		out.Sinks = append(out.Sinks, Sink{
+			From: s.From, Connection: x.connection(s.Connection), Path: s.Path, Format: s.Format, PartitionBy: s.PartitionBy,
+			Mode: s.Mode, Keys: s.Keys, LatestBy: s.LatestBy, CatalogTable: s.CatalogTable,
+		})
+	}
+	return out
+}
+
+// job turns a job by name into a body of the engine.
+func (r *reader) job(j *Job) engine.JobBody {
+	about := "Job " + j.Name
+	body := engine.JobBody{
+		Description: j.Description, Kind: j.Kind, Bookmark: j.Bookmark, Timeout: j.Timeout,
+		Retries: j.Retries, MaxRuns: j.MaxRuns, MemoryMB: j.MemoryMB, Arguments: j.Arguments,
+		SQL: &engine.SQLJob{MaxRejects: j.MaxRejects},
+	}
+	if body.Kind == "" {
+		body.Kind = engine.JobSQL
+	}
+	if body.Bookmark == "" {
+		body.Bookmark = engine.BookmarkOn
+	}
+	for _, s := range j.Sources {
+		body.SQL.Sources = append(body.SQL.Sources, engine.Source{
+			Name: s.Name, Connection: r.connection(about, s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Format: s.Format,
+			Read: s.Read, Ctx: s.Ctx, Policy: engine.Policy(s.Policy), Schema: each(s.Schema, func(c Column) engine.Column { return engine.Column(c) }),
+			Options: engine.SourceOptions{
+				Exclude: s.Options.Exclude, CSV: engine.Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
+				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition,
+			},
+		})
+	}
+	body.SQL.Steps = each(j.Steps, func(s Step) engine.Step { return engine.Step(s) })
+	for _, s := range j.Sinks {
+		body.SQL.Sinks = append(body.SQL.Sinks, engine.Sink{
+			From: s.From, Connection: r.connection(about, s.Connection), Path: s.Path, Format: s.Format, PartitionBy: s.PartitionBy,
+			Mode: s.Mode, Keys: s.Keys, LatestBy: s.LatestBy, CatalogTable: s.CatalogTable,
+		})
+	}
+	r.faults(about, body.Faults())
+	return body
+}
+
+// each converts a list; an empty one stays nil, as the engine stores it.
+func each[A, B any](list []A, convert func(A) B) []B {
+	var out []B
+	for _, item := range list {
+		out = append(out, convert(item))
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package portable
+
+import (
+	"context"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+)
+
+// Store is what exports and imports need of the database.
+type Store interface {
+	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
+	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
+	Jobs(ctx context.Context) ([]engine.Job, error)
+	JobDrafts(ctx context.Context) ([]engine.Draft[engine.JobBody], error)
+	Crawlers(ctx context.Context) ([]engine.Crawler, error)
+	CrawlerDrafts(ctx context.Context) ([]engine.Draft[engine.CrawlerBody], error)
+	Connections(ctx context.Context) ([]engine.Connection, error)
+	// Import writes and publishes a set in one transaction. The entry is that
+	// of the draft's log; nil where the workflow stayed as it was.
+	Import(ctx context.Context, set *Set, by string, now time.Time, next func(engine.Trigger) time.Time) (engine.Workflow, *draft.Entry, error)
+}
+
+// Service exports and imports workflows.
+type Service struct {
+	Store Store
+	Now   func() time.Time
+	// Next says when a trigger fires next.
+	Next func(t engine.Trigger, after time.Time) time.Time
+	// Imported is told of an import that was written. It may be nil.
+	Imported func(w engine.Workflow, entry *draft.Entry)
+}
+
+// Export writes the workflow of that name as YAML.
+func (s *Service) Export(ctx context.Context, name string) ([]byte, error) {
+	w, err := s.Store.WorkflowNamed(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var parts Parts
+	if parts.Jobs, err = s.Store.Jobs(ctx); err != nil {
+		return nil, err
+	}
+	if parts.Crawlers, err = s.Store.Crawlers(ctx); err != nil {
+		return nil, err
+	}
+	if parts.Connections, err = s.Store.Connections(ctx); err != nil {
+		return nil, err
+	}
+	d, err := Export(w, parts)
+	if err != nil {
+		return nil, err
+	}
+	return d.YAML()
+}
+
+// Report says what an import did, or would do.
+type Report struct {
+	Workflow engine.ID      `json:"workflow,omitempty"` // "" where nothing was written
+	Name     string         `json:"name"`
+	Written  bool           `json:"written"`
+	Objects  []Line         `json:"objects"`
+	Changes  []draft.Change `json:"changes,omitempty"` // of the workflow that was there
+}
+
+// Line is one object of a report.
+type Line struct {
+	Verb Verb        `json:"verb"`
+	Kind engine.Kind `json:"kind"`
+	Name string      `json:"name"`
+}
+
+// Import makes and changes what a document says and publishes it, all or
+// nothing. A dry run only says what it would do.
+func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) (Report, error) {
+	d, err := Parse(text)
+	if err != nil {
+		return Report{}, err
+	}
+	here, err := s.here(ctx, d.Workflow.Name)
+	if err != nil {
+		return Report{}, err
+	}
+	now := s.Now().UTC()
+	set, err := Resolve(d, here, now)
+	if err != nil {
+		return Report{}, err
+	}
+	report := set.report()
+	if dry {
+		return report, nil
+	}
+	made, entry, err := s.Store.Import(ctx, &set, by, now, func(t engine.Trigger) time.Time { return s.Next(t, now) })
+	if err != nil {
+		return Report{}, err
+	}
+	report.Workflow, report.Written = made.ID, true
+	if s.Imported != nil {
+		s.Imported(made, entry)
+	}
+	return report, nil
+}
+
+// here reads what a document is compared with.
+func (s *Service) here(ctx context.Context, name string) (Here, error) {
+	var here Here
+	var err error
+	if here.Jobs, err = s.Store.JobDrafts(ctx); err != nil {
+		return here, err
+	}
+	if here.Crawlers, err = s.Store.CrawlerDrafts(ctx); err != nil {
+		return here, err
+	}
+	if here.Connections, err = s.Store.Connections(ctx); err != nil {
+		return here, err
+	}
+	w, err := s.Store.WorkflowNamed(ctx, name)
+	if engine.CodeOf(err) == engine.NotFound {
+		return here, nil
+	}
+	if err != nil {
+		return here, err
+	}
+	d, err := s.Store.Draft(ctx, w.ID)
+	here.Workflow = &engine.Draft[engine.WorkflowBody]{
+		Head: w.Head, Body: d.Body, Seq: d.Seq, Open: w.Version == 0 || !same(d.Body, w.WorkflowBody),
+	}
+	return here, err
+}
+
+// report says what a set is, before it is written.
+func (set *Set) report() Report {
+	report := Report{Name: set.Workflow.Name, Objects: []Line{{Verb: set.Workflow.Verb, Kind: engine.KindWorkflow, Name: set.Workflow.Name}}}
+	for _, p := range set.Jobs {
+		report.Objects = append(report.Objects, Line{Verb: p.Verb, Kind: engine.KindJob, Name: p.Name})
+	}
+	for _, p := range set.Crawlers {
+		report.Objects = append(report.Objects, Line{Verb: p.Verb, Kind: engine.KindCrawler, Name: p.Name})
+	}
+	if set.Workflow.Verb == Change {
+		report.Changes = draft.Changes(&set.Was, &set.Workflow.Body, set.Names)
+	}
+	return report
+}
