@@ -10,15 +10,20 @@ import (
 	"dogear/engine/place"
 )
 
-// merge puts the rows of batch into the target by key. Every partition that
-// gets a row or loses one is written whole into the stage: its rows that have
-// none of the keys, and the new ones.
+// merge puts the rows of batch into the target by key. Where LatestBy is set,
+// a row that stands in the target and is later than the batch's stays. Every
+// partition that gets a row or loses one is written whole into the stage: its
+// rows that have none of the keys, and the new ones.
 func (w *writer) merge(ctx context.Context, number int, out Output, batch string, columns []engine.Column) (Written, error) {
 	m := merger{writer: w, sink: out.Sink, number: number, columns: columns}
 	if err := m.newRows(ctx, batch); err != nil {
 		return Written{}, err
 	}
 	if err := m.oldRows(ctx, out.Existing); err != nil {
+		return Written{}, err
+	}
+	kept, err := m.keepLatest(ctx)
+	if err != nil {
 		return Written{}, err
 	}
 	replaced, partitions, err := m.match(ctx)
@@ -29,20 +34,17 @@ func (w *writer) merge(ctx context.Context, number int, out Output, batch string
 	if err != nil {
 		return Written{}, fmt.Errorf("count the new rows: %w", err)
 	}
-	query := "SELECT * FROM " + m.name("new")
-	if len(partitions) > 0 {
-		query = fmt.Sprintf(`SELECT e.* EXCLUDE (%s) FROM %s e ANTI JOIN %s n USING (%s) WHERE e.%s IN (SELECT path FROM %s WHERE touched) UNION ALL BY NAME %s`,
-			quote(fileColumn), m.name("old"), m.name("new"), names(m.sink.Keys), quote(fileColumn), m.name("files"), query)
+	var written Written
+	if fresh > 0 || len(out.Existing) == 0 {
+		if written, err = w.copyOut(ctx, out.Stage, m.sink, m.result(partitions)); err != nil {
+			return Written{}, err
+		}
 	}
-	written, err := w.copyOut(ctx, out.Stage, m.sink, query)
-	if err != nil {
+	if written.Columns, err = m.shape(ctx); err != nil {
 		return Written{}, err
 	}
-	if written.Columns, err = w.describe(ctx, query); err != nil {
-		return Written{}, fmt.Errorf("describe the merged rows: %w", err)
-	}
 	written.Touched = together(touched(written.Files), partitions)
-	written.Rows, written.Updated, written.Inserted = fresh, min(replaced, fresh), max(fresh-replaced, 0)
+	written.Rows, written.Updated, written.Inserted, written.Kept = fresh, min(replaced, fresh), max(fresh-replaced, 0), kept
 	return written, nil
 }
 
@@ -51,12 +53,38 @@ type merger struct {
 	*writer
 	sink    engine.Sink
 	number  int
-	columns []engine.Column
+	columns []engine.Column // of the batch
+	old     []engine.Column // of the target; nil where it holds nothing
 }
 
 func (m *merger) name(part string) string { return quote(fmt.Sprintf("dogear %s %d", part, m.number)) }
 
-// newRows makes the view "new" with one row for each key.
+// result selects the rows of the partitions as they will be.
+func (m *merger) result(partitions []string) string {
+	fresh := "SELECT * FROM " + m.name("new")
+	if len(partitions) == 0 {
+		return fresh
+	}
+	return fmt.Sprintf(`SELECT e.* EXCLUDE (%s) FROM %s e ANTI JOIN %s n USING (%s) WHERE e.%s IN (SELECT path FROM %s WHERE touched) UNION ALL BY NAME %s`,
+		quote(fileColumn), m.name("old"), m.name("new"), names(m.sink.Keys), quote(fileColumn), m.name("files"), fresh)
+}
+
+// shape is the columns of the whole target after the merge, those of
+// partitions that the batch leaves alone included.
+func (m *merger) shape(ctx context.Context) ([]engine.Column, error) {
+	query := "SELECT * FROM " + m.name("new")
+	if m.old != nil {
+		query = fmt.Sprintf("SELECT * EXCLUDE (%s) FROM %s UNION ALL BY NAME %s", quote(fileColumn), m.name("old"), query)
+	}
+	columns, err := m.describe(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("describe the merged rows: %w", err)
+	}
+	return columns, nil
+}
+
+// newRows makes the view "batch" with one row for each key. The view "new",
+// which begins as all of them, is those that go into the target.
 func (m *merger) newRows(ctx context.Context, batch string) error {
 	var missing []string
 	for _, key := range m.sink.Keys {
@@ -80,7 +108,10 @@ func (m *merger) newRows(ctx context.Context, batch string) error {
 		batch = fmt.Sprintf("%s QUALIFY row_number() OVER (PARTITION BY %s ORDER BY %s DESC NULLS LAST, %s) = 1",
 			batch, names(m.sink.Keys), quote(m.sink.LatestBy), allNames(m.columns))
 	}
-	return m.exec(ctx, "CREATE TEMP VIEW "+m.name("new")+" AS "+batch)
+	if err := m.exec(ctx, "CREATE TEMP VIEW "+m.name("batch")+" AS "+batch); err != nil {
+		return err
+	}
+	return m.exec(ctx, "CREATE TEMP VIEW "+m.name("new")+" AS SELECT * FROM "+m.name("batch"))
 }
 
 func allNames(columns []engine.Column) string {
@@ -147,11 +178,13 @@ func (m *merger) oldRows(ctx context.Context, existing []Existing) error {
 		return fmt.Errorf("read the existing files: %w", err)
 	}
 	m.compare(inFiles)
+	m.old = inFiles
 	selected := "e.*"
 	for i, column := range m.sink.PartitionBy {
 		if _, has := find(inFiles, column); !has {
 			c, _ := find(m.columns, column)
 			selected += fmt.Sprintf(", CAST(f.v%d AS %s) AS %s", i, c.Type, quote(column))
+			m.old = append(m.old, c)
 		}
 	}
 	return m.exec(ctx, fmt.Sprintf("CREATE TEMP VIEW %s AS SELECT %s FROM %s e JOIN %s f ON e.%s = f.path",
@@ -190,62 +223,6 @@ func (m *merger) compare(old []engine.Column) {
 			m.events.note(true, "the target's column %s is missing in this batch; its rows have NULL", c.Name)
 		}
 	}
-}
-
-// match marks the existing files whose partition is touched. It returns how
-// many rows are replaced, and those partitions.
-func (m *merger) match(ctx context.Context) (replaced int64, partitions []string, err error) {
-	files := m.name("files")
-	n, err := m.count(ctx, "SELECT count(*) FROM "+files)
-	if err != nil || n == 0 {
-		return 0, nil, err
-	}
-	// The partitions that new rows go to.
-	here := "true"
-	if len(m.sink.PartitionBy) > 0 {
-		var same, columns []string
-		for i, column := range m.sink.PartitionBy {
-			columns = append(columns, fmt.Sprintf("%s::VARCHAR AS v%d", quote(column), i))
-			same = append(same, fmt.Sprintf("f.v%d IS NOT DISTINCT FROM p.v%d", i, i))
-		}
-		here = fmt.Sprintf("EXISTS (FROM (SELECT DISTINCT %s FROM %s) p WHERE %s)", strings.Join(columns, ", "), m.name("new"), strings.Join(same, " AND "))
-	}
-	if err := m.exec(ctx, fmt.Sprintf("UPDATE %s AS f SET touched = true WHERE %s", files, here)); err != nil {
-		return 0, nil, fmt.Errorf("find the partitions of the new rows: %w", err)
-	}
-	// The files that hold a row with one of the keys. A key may have moved
-	// from any partition, unless the partition is part of the key.
-	scope := ""
-	if m.partitionInKey() {
-		scope = fmt.Sprintf(" WHERE e.%s IN (SELECT path FROM %s WHERE touched)", quote(fileColumn), files)
-	}
-	hits := m.name("hits")
-	stop := m.watch(ctx, "looking up keys")
-	err = m.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE %s AS SELECT e.%s AS path, count(*) AS n FROM %s e SEMI JOIN %s USING (%s)%s GROUP BY 1",
-		hits, quote(fileColumn), m.name("old"), m.name("new"), names(m.sink.Keys), scope))
-	stop()
-	if err != nil {
-		return 0, nil, fmt.Errorf("look up the keys: %w", err)
-	}
-	if replaced, err = m.count(ctx, "SELECT coalesce(sum(n), 0)::BIGINT FROM "+hits); err != nil {
-		return 0, nil, fmt.Errorf("count the replaced rows: %w", err)
-	}
-	err = m.exec(ctx, fmt.Sprintf("UPDATE %s SET touched = true WHERE partition IN (SELECT partition FROM %s WHERE touched OR path IN (SELECT path FROM %s))", files, files, hits))
-	if err != nil {
-		return 0, nil, fmt.Errorf("mark the touched partitions: %w", err)
-	}
-	partitions, err = m.texts(ctx, "SELECT DISTINCT partition FROM "+files+" WHERE touched ORDER BY 1")
-	return replaced, partitions, err
-}
-
-// partitionInKey reports whether every partition column is part of the key.
-func (m *merger) partitionInKey() bool {
-	for _, column := range m.sink.PartitionBy {
-		if !slices.ContainsFunc(m.sink.Keys, func(k string) bool { return strings.EqualFold(k, column) }) {
-			return false
-		}
-	}
-	return len(m.sink.PartitionBy) > 0
 }
 
 // texts runs a query with one column of text.

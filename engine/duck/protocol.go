@@ -146,6 +146,9 @@ type Written struct {
 	Rows     int64            `json:"rows"` // of the result, not those rewritten beside it
 	Inserted int64            `json:"inserted,omitempty"`
 	Updated  int64            `json:"updated,omitempty"`
+	// Kept counts rows of the result that are older than the target's and were
+	// not written.
+	Kept int64 `json:"kept,omitempty"`
 }
 
 // Relation is a name and its columns.

@@ -272,7 +272,7 @@ func TestAFileChangedInPlaceIsMerged(t *testing.T) {
 	if got := h.rows(h.out(), "SELECT id, day, n FROM t ORDER BY id"); got != "1|wed|11 2|tue|20 5|tue|50" {
 		t.Errorf("target: got %s", got)
 	}
-	if !h.said("changed in place: a.csv size 27 → ") || !h.said("merge 1 inserted, 2 updated into 3 partitions") {
+	if !h.said("changed in place: a.csv size 27 → ") || !h.said("merge: 1 inserted, 2 updated, 0 kept") {
 		t.Errorf("log: got %s", strings.Join(h.log, "\n"))
 	}
 	if result.State != engine.Succeeded {

@@ -62,7 +62,8 @@ func (w *work) failed(ctx context.Context, err error) error {
 // tellWritten says what came of one sink.
 func tellWritten(h runner.Host, out engine.Sink, written duck.Written) {
 	if out.Mode == engine.Merge {
-		h.Log(runner.Info, fmt.Sprintf("merge %d inserted, %d updated into %d partitions", written.Inserted, written.Updated, max(len(written.Touched), 1)))
+		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; %d partitions written anew",
+			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
 		return
 	}
 	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
