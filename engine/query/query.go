@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,6 +39,7 @@ type Service struct {
 	Dir string
 	// Timeout bounds one query; 0 is a minute.
 	Timeout time.Duration
+	Threads int // of a worker; 0 is all processors
 }
 
 const (
@@ -46,6 +48,9 @@ const (
 	sampleRows     = 50
 	// sampleFiles is how many files of a source a sample looks into.
 	sampleFiles = 2
+	// listings is how often files are listed again because a job replaces
+	// them at the same moment.
+	listings = 3
 )
 
 // do runs a request in a worker with a folder of its own and a time limit.
@@ -66,10 +71,13 @@ func (s *Service) do(ctx context.Context, build func(ctx context.Context, dir st
 	}
 	defer os.RemoveAll(dir)
 	request, err := build(ctx, dir)
+	if ctx.Err() != nil {
+		return duck.Result{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return duck.Result{}, err
 	}
-	request.Limits = duck.Limits{MemoryMB: memoryMB, Scratch: filepath.Join(dir, "scratch")}
+	request.Limits = duck.Limits{Threads: s.Threads, MemoryMB: memoryMB, Scratch: filepath.Join(dir, "scratch")}
 	result, err := s.Worker.Do(ctx, request)
 	return result, fault(err)
 }
@@ -105,7 +113,10 @@ func (s *Service) Query(ctx context.Context, sql string, limit int) (engine.Rows
 
 // Export writes all rows of a statement as a file of a format.
 func (s *Service) Export(ctx context.Context, sql string, format engine.Format, to io.Writer) error {
-	out, err := os.MkdirTemp("", "dogear-export")
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder for queries: %w", err)
+	}
+	out, err := os.MkdirTemp(s.Dir, "export")
 	if err != nil {
 		return fmt.Errorf("make a folder for an export: %w", err)
 	}
@@ -134,10 +145,14 @@ func (s *Service) mentioned(ctx context.Context, sql, dir string) ([]duck.Input,
 	if err != nil {
 		return nil, err
 	}
-	words := word.FindAllString(strings.ToLower(sql), -1)
+	sql = strings.ToLower(sql)
+	words := word.FindAllString(sql, -1)
+	stands := func(name string) bool {
+		return slices.Contains(words, name) || !plainName.MatchString(name) && strings.Contains(sql, name)
+	}
 	var inputs []duck.Input
 	for i, t := range tables {
-		if !slices.Contains(words, t.Name) || !slices.Contains(words, t.Database) {
+		if !stands(t.Name) || !stands(t.Database) {
 			continue
 		}
 		input, err := s.table(ctx, t, filepath.Join(dir, fmt.Sprintf("t%d", i)), 0)
@@ -149,7 +164,12 @@ func (s *Service) mentioned(ctx context.Context, sql, dir string) ([]duck.Input,
 	return inputs, nil
 }
 
-var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+// A name that is one word is looked for among the words of a statement, any
+// other in its text.
+var (
+	word      = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+	plainName = regexp.MustCompile(`^[\p{L}\p{N}_]+$`)
+)
 
 // table makes the input of a table; limit bounds its files, 0 is all of them.
 func (s *Service) table(ctx context.Context, t engine.Table, dir string, limit int) (duck.Input, error) {
@@ -164,32 +184,43 @@ func (s *Service) table(ctx context.Context, t engine.Table, dir string, limit i
 	return input, s.fill(ctx, src, &input, dir, limit)
 }
 
-// fill gives an input its files.
+// fill gives an input its files, as they all are at one moment.
 func (s *Service) fill(ctx context.Context, src engine.Source, input *duck.Input, dir string, limit int) error {
-	var objects []engine.Object
-	for o, err := range s.Source.List(ctx, src) {
+	if input.Format == "" {
+		input.Format = engine.CSV
+	}
+	var got source.Fetched
+	for range listings {
+		objects, err := s.list(ctx, src, limit)
 		if err != nil {
 			return err
 		}
-		if o.Filtered != "" {
-			continue
+		if len(objects) > 0 && len(input.Folders) > 0 && named(objects[0].Key) {
+			input.Folders = nil // the folders name their keys themselves
 		}
-		if objects = append(objects, o.Object); len(objects) == limit {
+		if got, err = s.Source.Fetch(ctx, src, objects, dir); err != nil {
+			return err
+		}
+		if len(got.Changed) == 0 {
 			break
 		}
 	}
-	if len(objects) > 0 && len(input.Folders) > 0 && named(objects[0].Key) {
-		input.Folders = nil // the folders name their keys themselves
-	}
-	got, err := s.Source.Fetch(ctx, src, objects, dir)
-	if err != nil {
-		return err
+	if len(got.Changed) > 0 {
+		return engine.Errorf(engine.Conflict, "The files of %s, such as %s, are being replaced right now. Ask again in a moment.", src.Path, got.Changed[0].Key)
 	}
 	input.Root = got.Root
 	for _, f := range got.Files {
 		input.Files = append(input.Files, duck.File{Key: f.Key, Path: f.Path})
 	}
 	return nil
+}
+
+// list lists up to limit objects of a source; 0 is all of them.
+func (s *Service) list(ctx context.Context, src engine.Source, limit int) ([]engine.Object, error) {
+	if limit == 0 {
+		limit = math.MaxInt
+	}
+	return s.Source.Peek(ctx, src, limit)
 }
 
 func named(key string) bool {

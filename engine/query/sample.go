@@ -47,11 +47,8 @@ func (s *Service) SampleFile(ctx context.Context, connection engine.ID, path str
 // globMarks are what a glob gives a meaning to.
 var globMarks = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", "{", "[{]")
 
-// literalPath is a path whose last part is a name, whatever it holds.
-func literalPath(path string) string {
-	i := strings.LastIndex(path, "/")
-	return path[:i+1] + globMarks.Replace(path[i+1:])
-}
+// literalPath is the pattern of one path, whatever characters it holds.
+func literalPath(path string) string { return globMarks.Replace(path) }
 
 // Preview runs a job up to and with a step on a sample of its sources and
 // writes nothing.

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -190,12 +189,18 @@ func (h *house) put(key, text string) {
 	must(h.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// rows reads a target through the desk.
+// rows reads a target in a worker.
 func (h *house) rows(src engine.Source, sql string) string {
 	h.t.Helper()
-	desk := Desk{Source: h.runner.Source, Command: h.runner.Command, Dir: filepath.Join(h.dir, "desk"), Threads: 1}
 	src.Name = "t"
-	got, err := desk.Query(h.t.Context(), Question{Sources: []engine.Source{src}, SQL: sql, MaxRows: 1000})
+	objects, err := h.runner.Source.Peek(h.t.Context(), src, 1000)
+	must(h.t, err)
+	fetched, err := h.runner.Source.Fetch(h.t.Context(), src, objects, filepath.Join(h.t.TempDir(), "in"))
+	must(h.t, err)
+	got, err := duck.Worker{Command: h.runner.Command}.Do(h.t.Context(), duck.Request{
+		Limits: duck.Limits{Threads: 1, Scratch: filepath.Join(h.t.TempDir(), "scratch")},
+		Query:  &duck.Query{Inputs: []duck.Input{input(src, fetched)}, SQL: sql, MaxRows: 1000},
+	})
 	must(h.t, err)
 	var rows []string
 	for _, row := range got.Table.Rows {
@@ -384,11 +389,6 @@ func TestWrongSQLFailsWithItsPlace(t *testing.T) {
 
 	if result.State != engine.Failed || !strings.Contains(result.Error, "The step clean at line 2, column 3") {
 		t.Errorf("got %s: %s", result.State, result.Error)
-	}
-	desk := Desk{Source: h.runner.Source, Command: h.runner.Command, Dir: filepath.Join(h.dir, "desk")}
-	_, err := desk.Describe(t.Context(), Question{Sources: job.Sources, Steps: job.Steps})
-	if f, ok := errors.AsType[*duck.Failure](err); !ok || f.Line != 2 || f.Column != 3 {
-		t.Errorf("described: got %v, want line 2, column 3", err)
 	}
 }
 
