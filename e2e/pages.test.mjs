@@ -1,0 +1,72 @@
+// Every page: no serious finding of axe in light or dark, nothing wider than
+// the window on a phone, no error in the browser.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { open } from "./house.mjs";
+
+const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let house;
+const places = { workflows: "/workflows", runs: "/runs", bookmarks: "/bookmarks", catalog: "/catalog", query: "/query", jobs: "/jobs", crawlers: "/crawlers", connections: "/connections", "new connection": "/connections/new" };
+
+before(async () => {
+  house = await open({ sample: true });
+  // The pages of single things are found by following the lists.
+  for (const [name, list, link] of [
+    ["editor", "/workflows", "a[href^='/workflows/']"], ["run", "/runs", "a[href^='/runs/']"], ["job", "/jobs", "a[href^='/jobs/']"],
+    ["crawler", "/crawlers", "a[href^='/crawlers/']"],
+  ]) places[name] = await first(list, link);
+  const page = await house.page(places.run);
+  await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+  places.bookmark = await first("/bookmarks", "a[href^='/bookmarks/']");
+  places.table = await first("/catalog", "a[href^='/catalog/']");
+});
+after(async () => { await house.close(); });
+
+async function first(list, link) {
+  const page = await house.page(list);
+  const found = page.locator(`main ${link}`).first();
+  await found.waitFor();
+  return found.getAttribute("href");
+}
+
+// settled waits until a page has loaded what it asks for when it opens.
+async function settled(page) {
+  await page.waitForLoadState("load");
+  await page.waitForFunction(() => !document.querySelector(".htmx-request, [hx-trigger~=load]:empty"));
+}
+
+for (const theme of ["light", "dark"]) {
+  test(`axe finds nothing serious, ${theme}`, async () => {
+    const findings = [];
+    for (const [name, path] of Object.entries(places)) {
+      const page = await house.page(path, { theme });
+      await settled(page);
+      await page.evaluate(script);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      for (const v of violations) {
+        if (v.impact === "serious" || v.impact === "critical") findings.push(`${name}: ${v.id}: ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 120)).join(" | ")}`);
+      }
+      await page.context().close();
+    }
+    assert.deepEqual(findings, []);
+  });
+}
+
+test("no page is wider than a phone", async () => {
+  const wide = [];
+  for (const [name, path] of Object.entries(places)) {
+    const page = await house.page(path, { width: 390, height: 844 });
+    await settled(page);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) wide.push(`${name} by ${over} px`);
+    await page.context().close();
+  }
+  assert.deepEqual(wide, []);
+});
+
+test("nothing was reported by the browser", () => {
+  assert.deepEqual(house.problems(), []);
+});
