@@ -13,43 +13,41 @@ import (
 	"github.com/alecthomas/kong"
 
 	"dogear/cmd/server/app"
+	"dogear/cmd/server/cli"
 	"dogear/engine"
 	"dogear/engine/duck"
 )
 
 // command is the command line.
 type command struct {
-	Serve   serve   `cmd:"" help:"Start the server."`
-	Signin  signin  `cmd:"" help:"Print a new sign-in link for the owner."`
-	Version version `cmd:"" help:"Print the version."`
-	Worker  worker  `cmd:"" hidden:"" help:"Run one job's SQL for a server."`
-}
-
-// shared is what every command that has to do with a server takes.
-type shared struct {
-	Data string `default:"data" env:"DOGEAR_DATA" type:"path" help:"Folder of the database, the secret key, logs and the server's files."`
+	Serve    serve        `cmd:"" help:"Start the server."`
+	Workflow cli.Workflow `cmd:"" help:"List, show, run, export and import workflows."`
+	Run      cli.Run      `cmd:"" help:"List, show and stop runs, and read their logs."`
+	Bookmark cli.Bookmark `cmd:"" help:"List, show and move bookmarks."`
+	Signin   signin       `cmd:"" help:"Print a new sign-in link for the owner."`
+	Health   cli.Health   `cmd:"" help:"Exit with 0 only if the server of a data folder can work."`
+	Version  version      `cmd:"" help:"Print the version."`
+	Worker   worker       `cmd:"" hidden:"" help:"Run one job's SQL for a server."`
 }
 
 type serve struct {
-	shared
+	cli.Data
 	app.Options
 }
 
 // Run serves until a signal comes.
-func (s *serve) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return app.Run(ctx, app.Config{Data: s.Data, Options: s.Options, Out: os.Stdout})
+func (s *serve) Run(ctx context.Context) error {
+	return app.Run(ctx, app.Config{Data: s.Data.Data, Options: s.Options, Out: os.Stdout})
 }
 
 type signin struct {
-	shared
+	cli.Data
 	Database string `env:"DOGEAR_DATABASE" help:"As for serve."`
 }
 
 // Run prints a link; the server need not run.
-func (s *signin) Run() error {
-	return app.Signin(context.Background(), s.Data, s.Database, os.Stdout)
+func (s *signin) Run(ctx context.Context) error {
+	return app.Signin(ctx, s.Data.Data, s.Database, os.Stdout)
 }
 
 type version struct{}
@@ -75,7 +73,10 @@ func (worker) Run() error {
 func main() {
 	var c command
 	k := kong.Parse(&c, kong.Name("dogear"), kong.Description("Pipelines that remember where they stopped."), kong.UsageOnError())
-	if err := k.Run(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	k.BindTo(ctx, (*context.Context)(nil))
+	if err := k.Run(cli.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}); err != nil {
 		fmt.Fprintln(os.Stderr, "dogear:", message(err))
 		os.Exit(1)
 	}

@@ -42,6 +42,7 @@ type Config struct {
 	Places    Places
 	Drafts    Drafts
 	Publisher Publisher
+	Portable  Portable
 	Schedules Schedules
 	// Next says when a trigger fires next after now; zero for never.
 	Next func(t engine.Trigger, after time.Time) time.Time

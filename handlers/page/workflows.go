@@ -2,11 +2,14 @@ package page
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/portable"
 	"dogear/handlers/web"
 	"dogear/views/layout"
 	"dogear/views/workflow"
@@ -27,6 +30,12 @@ type Exec interface {
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 }
 
+// Portable reads and writes workflows as YAML.
+type Portable interface {
+	Export(ctx context.Context, name string) ([]byte, error)
+	Import(ctx context.Context, text []byte, dry bool, by string) (portable.Report, error)
+}
+
 // lastRuns is how many runs the bars of a workflow show.
 const lastRuns = 14
 
@@ -35,6 +44,8 @@ func (p *Pages) workflowRoutes() []web.Route {
 		get("/", p.home),
 		get("/workflows", p.workflows),
 		post("/workflows", p.createWorkflow),
+		post("/workflows/import", p.importWorkflow),
+		get("/workflows/:id/export", p.exportWorkflow),
 		post("/workflows/:id/run", p.runWorkflow),
 	}
 }
@@ -103,6 +114,54 @@ func (p *Pages) createWorkflow(c web.Ctx) error {
 		return err
 	}
 	return web.Go(c, "/workflows/"+string(id))
+}
+
+// importWorkflow answers POST /workflows/import with the workflow of a file, or
+// with the form again and what is wrong in the file.
+func (p *Pages) importWorkflow(c web.Ctx) error {
+	text, err := uploaded(c, "file")
+	if err == nil {
+		var report portable.Report
+		if report, err = p.Portable.Import(c.Request().Context(), text, false, user(c)); err == nil {
+			return web.Go(c, "/workflows/"+string(report.Workflow))
+		}
+	}
+	if engine.CodeOf(err) == engine.Internal || !web.IsFragment(c) {
+		return err
+	}
+	return web.Render(c, http.StatusUnprocessableEntity, workflow.ImportForm(p.Sessions.Token(c), strings.Split(engine.MessageOf(err), "\n")))
+}
+
+// uploaded reads a file of a form.
+func uploaded(c web.Ctx, field string) ([]byte, error) {
+	head, err := c.FormFile(field)
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "Choose a file: %w", err)
+	}
+	file, err := head.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open an uploaded file: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, portable.MaxSize+1))
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "The file was not sent whole: %w", err)
+	}
+	return text, nil
+}
+
+// exportWorkflow answers GET /workflows/:id/export with a file.
+func (p *Pages) exportWorkflow(c web.Ctx) error {
+	w, err := p.Store.Workflow(c.Request().Context(), web.ID(c))
+	if err != nil {
+		return err
+	}
+	text, err := p.Portable.Export(c.Request().Context(), w.Name)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Content-Disposition", `attachment; filename="workflow-`+string(w.ID)+`.yaml"`)
+	return c.Blob(http.StatusOK, "application/yaml", text)
 }
 
 // runWorkflow answers POST /workflows/:id/run.

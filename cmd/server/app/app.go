@@ -23,6 +23,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/auth"
 	"dogear/engine/exec"
+	"dogear/handlers/control"
 )
 
 // Options are the flags of `dogear serve`.
@@ -162,6 +163,10 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if err != nil {
 		return err
 	}
+	socket, err := control.Listen(ctx, h.cfg.Data)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(h.cfg.Out, "\nDogear is at %s\nSign in once with this link:\n\n  %s\n\n", address, link(address, token))
 
 	server := &http.Server{Handler: h.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
@@ -172,6 +177,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 		}
 		return nil
 	})
+	work.Go(func() error { return h.command(ctx, socket) })
 	work.Go(func() error { return h.exec.Run(ctx) })
 	work.Go(func() error { return h.clock.Run(ctx) })
 	work.Go(func() error {

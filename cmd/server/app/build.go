@@ -45,6 +45,7 @@ type house struct {
 	exec    *exec.Exec
 	clock   *alarm.Clock
 	handler http.Handler
+	control http.Handler // of the command line
 	metrics *metrics
 }
 
@@ -73,6 +74,8 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
+	h.control = h.commands(moves)
+
 	files, err := static.Load()
 	if err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
 		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, store},
-		Drafts: drafts, Publisher: h, Schedules: schedules{}, Sample: h.samplePage(),
+		Drafts: drafts, Publisher: h, Portable: h.portables(), Schedules: schedules{}, Sample: h.samplePage(),
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
 	sockets := live.New(live.Config{

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"dogear/engine"
+	"dogear/handlers/control"
+)
+
+// Bookmark are the commands about bookmarks.
+type Bookmark struct {
+	List   bookmarkList   `cmd:"" help:"List the bookmarks."`
+	Show   bookmarkShow   `cmd:"" help:"Show a bookmark and its history."`
+	Pause  bookmarkPause  `cmd:"" help:"Keep a bookmark where it is while its job goes on reading what is new."`
+	Resume bookmarkResume `cmd:"" help:"Let a paused bookmark move again."`
+	Reset  bookmarkReset  `cmd:"" help:"Send a bookmark back to the beginning: nothing counts as read."`
+	Rewind bookmarkRewind `cmd:"" help:"Restore an earlier version of a bookmark."`
+	Undo   bookmarkUndo   `cmd:"" help:"Take back the newest move of a bookmark."`
+}
+
+type bookmarkList struct{ target }
+
+// Run lists the bookmarks.
+func (c *bookmarkList) Run(ctx context.Context, term Terminal) error {
+	list, err := get[[]control.Bookmark](ctx, c.Data, "/bookmarks", nil)
+	if err != nil {
+		return err
+	}
+	return c.print(term, list, func(t *table) {
+		t.row("JOB", "CONTEXT", "VERSION", "FILES READ", "SIZE", "PAUSED", "MOVED")
+		for i := range list {
+			b := &list[i]
+			t.row(b.Owner, b.Ctx, "v"+strconv.Itoa(b.Version), b.Files, engine.Bytes(b.Bytes), yesNo(b.Paused), when(b.At))
+		}
+	})
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// mark names a bookmark.
+type mark struct {
+	target
+	Job string `arg:"" help:"Name of the job or crawler."`
+	Ctx string `help:"Context of the source; needed where a job has several bookmarks."`
+}
+
+type bookmarkShow struct{ mark }
+
+// Run shows a bookmark.
+func (c *bookmarkShow) Run(ctx context.Context, term Terminal) error {
+	found, err := get[control.Bookmark](ctx, c.Data, "/bookmark", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}})
+	if err != nil {
+		return err
+	}
+	return c.print(term, found, func(t *table) { bookmarkRows(t, &found) })
+}
+
+func bookmarkRows(t *table, b *control.Bookmark) {
+	t.row("Job", b.Owner)
+	t.row("Context", b.Ctx)
+	t.row("Version", "v"+strconv.Itoa(b.Version))
+	t.row("Files read", strconv.FormatInt(b.Files, 10)+", "+engine.Bytes(b.Bytes))
+	t.field("Newest file", b.Newest.Key)
+	t.row("Paused", yesNo(b.Paused))
+	if len(b.Moves) == 0 {
+		return
+	}
+	t.row()
+	t.row("VERSION", "MOVE", "FILES", "NEW", "AGAIN", "GONE", "WHEN", "BY", "WHY")
+	for _, m := range b.Moves {
+		kind := string(m.Kind)
+		if m.Kind == engine.MoveRewind || m.Kind == engine.MoveUndo {
+			kind += " to v" + strconv.Itoa(m.To)
+		}
+		t.row("v"+strconv.Itoa(m.Version), kind, m.Files, m.Added, m.Again, m.Removed, when(m.At), m.By, m.Why)
+	}
+}
+
+// move makes a move and shows the bookmark as it stands then.
+func (m *mark) move(ctx context.Context, term Terminal, kind engine.MoveKind, to int, why string) error {
+	moved, err := post[control.Bookmark](ctx, m.Data, "/bookmark", control.Move{Owner: m.Job, Ctx: m.Ctx, Kind: kind, To: to, Why: why})
+	if err != nil {
+		return err
+	}
+	return m.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
+}
+
+// why is the reason that stands in the history.
+type why struct {
+	Why string `help:"The reason, for the history."`
+}
+
+type bookmarkPause struct {
+	mark
+	why
+}
+
+// Run pauses.
+func (c *bookmarkPause) Run(ctx context.Context, term Terminal) error {
+	return c.move(ctx, term, engine.MovePause, 0, c.Why)
+}
+
+type bookmarkResume struct {
+	mark
+	why
+}
+
+// Run resumes.
+func (c *bookmarkResume) Run(ctx context.Context, term Terminal) error {
+	return c.move(ctx, term, engine.MoveResume, 0, c.Why)
+}
+
+type bookmarkReset struct {
+	mark
+	why
+}
+
+// Run resets.
+func (c *bookmarkReset) Run(ctx context.Context, term Terminal) error {
+	return c.move(ctx, term, engine.MoveReset, 0, c.Why)
+}
+
+type bookmarkRewind struct {
+	mark
+	why
+	To int `required:"" help:"The version to restore; 0 is before the first."`
+}
+
+// Run rewinds.
+func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
+	return c.move(ctx, term, engine.MoveRewind, c.To, c.Why)
+}
+
+type bookmarkUndo struct {
+	mark
+	why
+}
+
+// Run takes the newest move back.
+func (c *bookmarkUndo) Run(ctx context.Context, term Terminal) error {
+	return c.move(ctx, term, engine.MoveUndo, 0, c.Why)
+}

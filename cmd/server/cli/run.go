@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/handlers/control"
+)
+
+// Run are the commands about runs.
+type Run struct {
+	List runList `cmd:"" help:"List runs, newest first."`
+	Show runShow `cmd:"" help:"Show a run: its outcome and that of each job and crawler."`
+	Log  runLog  `cmd:"" help:"Print what the jobs and crawlers of a run have written to their logs."`
+	Stop runStop `cmd:"" help:"Stop a run. A publish that has begun is finished first."`
+}
+
+type runList struct {
+	target
+	Name  string `help:"Only runs whose name holds this."`
+	Open  bool   `help:"Only runs that go on."`
+	Limit int    `default:"20" help:"How many."`
+}
+
+// Run lists runs.
+func (c *runList) Run(ctx context.Context, term Terminal) error {
+	list, err := get[[]control.Run](ctx, c.Data, "/runs", url.Values{
+		"name": {c.Name}, "open": {strconv.FormatBool(c.Open)}, "limit": {strconv.Itoa(c.Limit)},
+	})
+	if err != nil {
+		return err
+	}
+	return c.print(term, list, func(t *table) {
+		t.row("ID", "NAME", "OUTCOME", "STARTED", "TOOK", "BY")
+		for i := range list {
+			r := &list[i]
+			t.row(r.ID, r.Name, outcome(&r.Run), when(r.Started), spent(r.Started, r.Ended, time.Now()), r.By)
+		}
+	})
+}
+
+type runShow struct {
+	target
+	ID string `arg:"" help:"The run, as run list shows it."`
+}
+
+// Run shows one run.
+func (c *runShow) Run(ctx context.Context, term Terminal) error {
+	run, err := get[control.Run](ctx, c.Data, "/run", url.Values{"id": {c.ID}})
+	if err != nil {
+		return err
+	}
+	return c.print(term, run, func(t *table) { runRows(t, &run) })
+}
+
+// runRows are the rows that show a run.
+func runRows(t *table, r *control.Run) {
+	now := time.Now()
+	t.row("Run", r.ID)
+	t.row("Of", r.Name+" v"+strconv.Itoa(r.Version))
+	t.row("Outcome", outcome(&r.Run))
+	t.row("Started", when(r.Started)+" by "+r.By)
+	t.row("Took", spent(r.Started, r.Ended, now))
+	t.field("Error", r.Error)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		t.row("Node", n.Name, states[n.State], spent(n.Started, n.Ended, now), figures(n))
+		t.field("", n.Error)
+	}
+}
+
+// figures says what an attempt has read and written.
+func figures(n *engine.NodeRun) string {
+	if n.Ref.Kind == engine.KindCrawler {
+		return fmt.Sprintf("%d tables, %d partitions", n.Counts.Tables, n.Counts.Partitions)
+	}
+	return fmt.Sprintf("%d files, %d rows in, %d rows out", n.Counts.Files, n.Counts.RowsIn, n.Counts.RowsOut)
+}
+
+type runLog struct {
+	Data
+	ID     string `arg:"" help:"The run, as run list shows it."`
+	Node   string `help:"Only this job or crawler."`
+	Follow bool   `short:"f" help:"Go on until the run ends."`
+}
+
+// Run prints a log.
+func (c *runLog) Run(ctx context.Context, term Terminal) error {
+	query := url.Values{"id": {c.ID}, "node": {c.Node}, "follow": {strconv.FormatBool(c.Follow)}}
+	from, err := c.call(ctx, http.MethodGet, "/log", query, nil)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			if _, err := fmt.Fprintln(term.Out, clean(line[:len(line)-1])); err != nil {
+				return fmt.Errorf("write the log: %w", err)
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case ctx.Err() != nil:
+			return nil // the person has seen enough
+		case err != nil:
+			return engine.Errorf(engine.Conflict, "The server ended the log before the run did: it is stopping.")
+		}
+	}
+}
+
+type runStop struct {
+	target
+	ID string `arg:"" help:"The run, as run list shows it."`
+}
+
+// Run stops a run.
+func (c *runStop) Run(ctx context.Context, term Terminal) error {
+	run, err := post[control.Run](ctx, c.Data, "/stop", control.RunID{ID: engine.ID(c.ID)})
+	if err != nil {
+		return err
+	}
+	return c.print(term, run, func(t *table) { runRows(t, &run) })
+}

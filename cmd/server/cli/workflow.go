@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/portable"
+	"dogear/handlers/control"
+)
+
+// Workflow are the commands about workflows.
+type Workflow struct {
+	List   workflowList   `cmd:"" help:"List the workflows."`
+	Show   workflowShow   `cmd:"" help:"Show a workflow: what starts it, what it runs."`
+	Run    workflowRun    `cmd:"" help:"Start a run of a workflow."`
+	Export workflowExport `cmd:"" help:"Print a workflow with its jobs and crawlers as YAML."`
+	Import workflowImport `cmd:"" help:"Make or change a workflow from YAML and publish it."`
+}
+
+type workflowList struct{ target }
+
+// Run lists the workflows.
+func (c *workflowList) Run(ctx context.Context, term Terminal) error {
+	list, err := get[[]control.Workflow](ctx, c.Data, "/workflows", nil)
+	if err != nil {
+		return err
+	}
+	return c.print(term, list, func(t *table) {
+		t.row("NAME", "VERSION", "LAST RUN", "STARTED", "NEXT START")
+		for _, w := range list {
+			last, started := "–", time.Time{}
+			if w.Last != nil {
+				last, started = outcome(w.Last), w.Last.Started
+			}
+			t.row(w.Name, version(w.Version), last, when(started), when(w.NextStart))
+		}
+	})
+}
+
+func version(n int) string {
+	if n == 0 {
+		return "draft"
+	}
+	return "v" + strconv.Itoa(n)
+}
+
+type workflowShow struct {
+	target
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+// Run shows one workflow.
+func (c *workflowShow) Run(ctx context.Context, term Terminal) error {
+	w, err := get[control.Workflow](ctx, c.Data, "/workflow", url.Values{"name": {c.Name}})
+	if err != nil {
+		return err
+	}
+	return c.print(term, w, func(t *table) {
+		t.row("Name", w.Name)
+		t.row("Version", version(w.Version))
+		t.field("About", w.Description)
+		if w.Last != nil {
+			t.row("Last run", outcome(w.Last), string(w.Last.ID))
+		}
+		for _, name := range slices.Sorted(maps.Keys(w.Properties)) {
+			t.row("Property", name+"="+w.Properties[name])
+		}
+		for _, n := range w.Nodes {
+			t.row(strings.ToUpper(string(n.Kind[:1]))+string(n.Kind[1:]), n.Name)
+		}
+		for _, trigger := range w.Triggers {
+			t.row("Trigger", trigger.Name, triggerWords(trigger))
+		}
+	})
+}
+
+func triggerWords(t control.Trigger) string {
+	words := strings.ReplaceAll(string(t.Type), "_", " ")
+	if t.Schedule != "" {
+		words = t.Schedule + " " + strings.TrimSpace(t.Zone+" next "+when(t.NextStart))
+	}
+	if t.Disabled {
+		words += ", disabled"
+	}
+	return words + ", starts " + strings.Join(t.Starts, ", ")
+}
+
+type workflowRun struct {
+	target
+	Name     string            `arg:"" help:"Name of the workflow."`
+	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of this run. May be repeated."`
+	Wait     bool              `help:"Wait for the end; exit with 0 only if the run succeeded."`
+}
+
+// Run starts a workflow and, with --wait, stays until its end.
+func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
+	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Properties: c.Property})
+	if err != nil {
+		return err
+	}
+	if c.Wait {
+		_, _ = fmt.Fprintf(term.Err, "Run %s has started.\n", run.ID)
+		id := run.ID
+		if run, err = get[control.Run](ctx, c.Data, "/run", url.Values{"id": {string(id)}, "wait": {"true"}}); err != nil {
+			if ctx.Err() != nil {
+				return engine.Errorf(engine.Conflict, "No longer waiting. The run goes on; stop it with: dogear run stop %s", id)
+			}
+			return err
+		}
+	}
+	if err := c.print(term, run, func(t *table) { runRows(t, &run) }); err != nil {
+		return err
+	}
+	if c.Wait && run.Outcome != engine.RunSucceeded {
+		return engine.Errorf(engine.Invalid, "Run %s ended: %s.", run.ID, outcome(&run.Run))
+	}
+	return nil
+}
+
+type workflowExport struct {
+	Data
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+// Run prints the workflow's YAML.
+func (c *workflowExport) Run(ctx context.Context, term Terminal) error {
+	from, err := c.call(ctx, http.MethodGet, "/export", url.Values{"name": {c.Name}}, nil)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if _, err := io.Copy(term.Out, from); err != nil {
+		return fmt.Errorf("write the workflow: %w", err)
+	}
+	return nil
+}
+
+type workflowImport struct {
+	target
+	File   string `arg:"" help:"The file; - reads the standard input."`
+	DryRun bool   `help:"Only say what would be made or changed."`
+}
+
+// Run imports a file.
+func (c *workflowImport) Run(ctx context.Context, term Terminal) error {
+	from := io.NopCloser(term.In)
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return engine.Errorf(engine.Invalid, "The file cannot be read: %w", err)
+		}
+		from = file
+	}
+	defer from.Close()
+	report, err := ask[portable.Report](ctx, c.Data, http.MethodPost, "/import", url.Values{"dry_run": {strconv.FormatBool(c.DryRun)}}, from)
+	if err != nil {
+		return err
+	}
+	return c.print(term, report, func(t *table) {
+		for _, line := range report.Objects {
+			t.row(verbs[line.Verb][report.Written], line.Kind, line.Name)
+		}
+		for _, change := range report.Changes {
+			t.row("", change.What, change.Name)
+			for _, f := range change.Fields {
+				t.row("", "", fmt.Sprintf("%s: %q -> %q", f.Name, f.From, f.To))
+			}
+		}
+	})
+}
+
+// verbs are the words of a report, by whether it was written.
+var verbs = map[portable.Verb]map[bool]string{
+	portable.Make:   {true: "made", false: "would make"},
+	portable.Change: {true: "changed", false: "would change"},
+	portable.Keep:   {true: "left as it is", false: "would leave as it is"},
+}

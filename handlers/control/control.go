@@ -1,0 +1,161 @@
+// Package control answers the command line. It is served on a Unix socket in
+// the data folder, which only its owner can open, and never on the network:
+// whoever may open the socket may read the database beside it, too.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/auth"
+	"dogear/engine/draft"
+	"dogear/engine/event"
+	"dogear/engine/portable"
+)
+
+// Store is what the command line reads.
+type Store interface {
+	Ping(ctx context.Context) error
+	Owner(ctx context.Context) (auth.User, error)
+	Names(ctx context.Context) (draft.Names, error)
+	Workflows(ctx context.Context) ([]engine.Workflow, error)
+	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
+	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
+	Run(ctx context.Context, id engine.ID) (engine.Run, error)
+	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
+	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
+	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
+}
+
+// Exec starts and stops runs.
+type Exec interface {
+	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
+	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+}
+
+// Bookmarks makes the moves.
+type Bookmarks interface {
+	Pause(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Resume(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Reset(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Rewind(ctx context.Context, id engine.ID, to int, who, why string) (engine.Bookmark, error)
+	Undo(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+}
+
+// Portable exports and imports workflows.
+type Portable interface {
+	Export(ctx context.Context, name string) ([]byte, error)
+	Import(ctx context.Context, text []byte, dry bool, by string) (portable.Report, error)
+}
+
+// Logs reads what attempts have written.
+type Logs interface {
+	Log(ctx context.Context, key engine.NodeKey, offset, limit int64) (text []byte, size int64, err error)
+}
+
+// Config is what the answers are made of.
+type Config struct {
+	Store     Store
+	Exec      Exec
+	Bookmarks Bookmarks
+	Portable  Portable
+	Logs      Logs
+	Hub       *event.Hub
+	Next      func(t engine.Trigger, after time.Time) time.Time
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// control answers requests.
+type control struct{ Config }
+
+// New returns the handler of the socket.
+func New(cfg Config) http.Handler {
+	c := &control{cfg}
+	mux := http.NewServeMux()
+	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /health":    c.health,
+		"GET /workflows": c.workflows,
+		"GET /workflow":  c.workflow,
+		"POST /workflow": c.startWorkflow,
+		"GET /export":    c.export,
+		"POST /import":   c.importFile,
+		"GET /runs":      c.runs,
+		"GET /run":       c.run,
+		"GET /log":       c.log,
+		"POST /stop":     c.stop,
+		"GET /bookmarks": c.bookmarks,
+		"GET /bookmark":  c.bookmark,
+		"POST /bookmark": c.move,
+		"/":              c.nothing,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := answer(w, r); err != nil {
+				c.fail(w, r, err)
+			}
+		})
+	}
+	return mux
+}
+
+// nothing answers a command line of another version.
+func (c *control) nothing(http.ResponseWriter, *http.Request) error {
+	return engine.Errorf(engine.NotFound, "This server does not know that command. Use the command line of the version that runs.")
+}
+
+// health answers GET /health.
+func (c *control) health(w http.ResponseWriter, r *http.Request) error {
+	if err := c.Store.Ping(r.Context()); err != nil {
+		return err
+	}
+	return answer(w, map[string]string{"status": "ready"})
+}
+
+// Failure is the body of an answer that is an error.
+type Failure struct {
+	Code    engine.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+var statuses = map[engine.Code]int{
+	engine.Invalid: http.StatusUnprocessableEntity, engine.NotFound: http.StatusNotFound, engine.Conflict: http.StatusConflict,
+	engine.Forbidden: http.StatusForbidden, engine.LimitHit: http.StatusTooManyRequests, engine.Internal: http.StatusInternalServerError,
+}
+
+func (c *control) fail(w http.ResponseWriter, r *http.Request, err error) {
+	failure := Failure{Code: engine.CodeOf(err), Message: engine.MessageOf(err)}
+	if failure.Code == engine.Internal {
+		c.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "err", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(statuses[failure.Code])
+	_ = json.NewEncoder(w).Encode(failure) // who does not wait for the answer does not get it
+}
+
+func answer(w http.ResponseWriter, body any) error {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // who does not wait for the answer does not get it
+	return nil
+}
+
+// read decodes what was sent.
+func read[T any](w http.ResponseWriter, r *http.Request) (T, error) {
+	var body T
+	from := json.NewDecoder(http.MaxBytesReader(w, r.Body, portable.MaxSize))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&body); err != nil {
+		return body, engine.Errorf(engine.Invalid, "The request cannot be read: %w", err)
+	}
+	return body, nil
+}
+
+// by is the name that histories keep: the socket is the owner's.
+func (c *control) by(ctx context.Context) (string, error) {
+	owner, err := c.Store.Owner(ctx)
+	return owner.Name, err
+}

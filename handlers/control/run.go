@@ -1,0 +1,208 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+)
+
+// Run is a run with its node runs.
+type Run struct {
+	engine.Run
+	Nodes []engine.NodeRun `json:"nodes,omitempty"`
+}
+
+// RunID names a run.
+type RunID struct {
+	ID engine.ID `json:"id"`
+}
+
+// runs answers GET /runs?name=…&open=…&limit=… .
+func (c *control) runs(w http.ResponseWriter, r *http.Request) error {
+	limit, err := strconv.Atoi(r.FormValue("limit"))
+	if err != nil || limit < 1 || limit > 1000 {
+		return engine.Errorf(engine.Invalid, "A list shows 1 to 1000 runs.")
+	}
+	found, err := c.Store.Runs(r.Context(), engine.RunFilter{Name: r.FormValue("name"), Open: r.FormValue("open") == "true", Limit: limit})
+	if err != nil {
+		return err
+	}
+	list := make([]Run, 0, len(found))
+	for _, f := range found {
+		f.Body = engine.WorkflowBody{}
+		list = append(list, Run{Run: f})
+	}
+	return answer(w, list)
+}
+
+// run answers GET /run?id=…; with wait=true when the run has ended.
+func (c *control) run(w http.ResponseWriter, r *http.Request) error {
+	id, err := engine.ParseID(r.FormValue("id"))
+	if err != nil {
+		return err
+	}
+	if r.FormValue("wait") == "true" {
+		if err := c.await(r.Context(), id); err != nil {
+			return err
+		}
+	}
+	found, err := c.Store.Run(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return c.answerRun(w, r, found)
+}
+
+func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.Run) error {
+	nodes, err := c.Store.NodeRuns(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	run.Body = engine.WorkflowBody{}
+	return answer(w, Run{Run: run, Nodes: nodes})
+}
+
+// await returns when a run has ended. It watches first and looks then, so that
+// no end is missed.
+func (c *control) await(ctx context.Context, id engine.ID) error {
+	reader := c.Hub.Reader()
+	defer reader.Close()
+	reader.Watch("run:" + string(id))
+	for {
+		run, err := c.Store.Run(ctx, id)
+		if err != nil || !run.Open() {
+			return err
+		}
+		if _, err := reader.Next(ctx); err != nil {
+			return engine.Errorf(engine.Conflict, "The server is stopping. Run %s goes on when it starts again.", id)
+		}
+	}
+}
+
+// stop answers POST /stop.
+func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
+	asked, err := read[RunID](w, r)
+	if err != nil {
+		return err
+	}
+	id, err := engine.ParseID(string(asked.ID))
+	if err != nil {
+		return err
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	run, err := c.Exec.Stop(r.Context(), id, by)
+	if err != nil {
+		return err
+	}
+	return c.answerRun(w, r, run)
+}
+
+const (
+	logChunk = 64 << 10
+	// logPause is how long a log that is followed rests between two looks: its
+	// lines are not announced by anybody.
+	logPause = 200 * time.Millisecond
+)
+
+// log answers GET /log?id=…&node=…&follow=… with the lines of every attempt,
+// each led by the name of its job or crawler.
+func (c *control) log(w http.ResponseWriter, r *http.Request) error {
+	id, err := engine.ParseID(r.FormValue("id"))
+	if err != nil {
+		return err
+	}
+	f := follower{c: c, id: id, node: r.FormValue("node"), out: w, at: map[engine.NodeKey]int64{}}
+	open, err := f.look(r.Context(), false)
+	if err != nil {
+		return err
+	}
+	if f.node != "" && !f.seen && !open {
+		return engine.Errorf(engine.NotFound, "Run %s has no job or crawler named %q.", id, f.node)
+	}
+	tick := time.NewTicker(logPause)
+	defer tick.Stop()
+	for open && r.FormValue("follow") == "true" {
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			panic(http.ErrAbortHandler) // so that half a log is not taken for the whole
+		case <-tick.C:
+		}
+		if open, err = f.look(r.Context(), false); err != nil {
+			c.Log.ErrorContext(r.Context(), "a log could not be followed", "run", id, "err", err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+	_, err = f.look(r.Context(), true)
+	return err
+}
+
+// follower writes what logs have gained since it looked last.
+type follower struct {
+	c    *control
+	id   engine.ID
+	node string // "" is all
+	out  http.ResponseWriter
+	at   map[engine.NodeKey]int64
+	seen bool // a node of that name
+}
+
+// look writes whole lines; at the end also one that lacks its line break. It
+// reports whether the run goes on; it was read before the logs, so that a run
+// that has ended has written its last line.
+func (f *follower) look(ctx context.Context, end bool) (open bool, err error) {
+	run, err := f.c.Store.Run(ctx, f.id)
+	if err != nil {
+		return false, err
+	}
+	nodes, err := f.c.Store.NodeRuns(ctx, f.id)
+	if err != nil {
+		return false, err
+	}
+	for i := range nodes {
+		if f.node != "" && nodes[i].Name != f.node {
+			continue
+		}
+		f.seen = true
+		if err := f.copy(ctx, &nodes[i], end); err != nil {
+			return false, err
+		}
+	}
+	return run.Open(), nil
+}
+
+func (f *follower) copy(ctx context.Context, n *engine.NodeRun, end bool) error {
+	lead := n.Name
+	if n.Attempt > 1 {
+		lead += fmt.Sprintf(" (attempt %d)", n.Attempt)
+	}
+	for {
+		text, _, err := f.c.Logs.Log(ctx, n.Key(), f.at[n.Key()], logChunk)
+		if err != nil {
+			return err
+		}
+		if last := bytes.LastIndexByte(text, '\n') + 1; last > 0 {
+			text = text[:last]
+		} else if !end && len(text) < logChunk {
+			return nil
+		}
+		if len(text) == 0 {
+			return nil
+		}
+		f.at[n.Key()] += int64(len(text))
+		for line := range strings.Lines(string(text)) {
+			if _, err := fmt.Fprintf(f.out, "%s | %s\n", lead, strings.TrimSuffix(line, "\n")); err != nil {
+				return nil // the reader has gone
+			}
+		}
+	}
+}

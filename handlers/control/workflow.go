@@ -1,0 +1,158 @@
+package control
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/portable"
+)
+
+// Workflow is a workflow as the command line shows it.
+type Workflow struct {
+	engine.Head
+	Description string            `json:"description,omitempty"`
+	Properties  map[string]string `json:"properties,omitempty"`
+	Triggers    []Trigger         `json:"triggers,omitempty"`
+	Nodes       []Node            `json:"nodes,omitempty"`
+	NextStart   time.Time         `json:"next_start,omitzero"`
+	Last        *engine.Run       `json:"last_run,omitempty"`
+}
+
+// Trigger is a trigger with its nodes by name.
+type Trigger struct {
+	Name      string             `json:"name"`
+	Type      engine.TriggerType `json:"type"`
+	Disabled  bool               `json:"disabled,omitempty"`
+	Schedule  string             `json:"schedule,omitempty"`
+	Zone      string             `json:"zone,omitempty"`
+	Starts    []string           `json:"starts,omitempty"`
+	NextStart time.Time          `json:"next_start,omitzero"`
+}
+
+// Node is a job or crawler on the canvas.
+type Node struct {
+	Kind engine.Kind `json:"kind"`
+	Name string      `json:"name"`
+}
+
+// Start asks for a run of a workflow.
+type Start struct {
+	Workflow   string            `json:"workflow"`
+	Properties map[string]string `json:"properties,omitempty"`
+}
+
+// workflows answers GET /workflows.
+func (c *control) workflows(w http.ResponseWriter, r *http.Request) error {
+	found, err := c.Store.Workflows(r.Context())
+	if err != nil {
+		return err
+	}
+	list := make([]Workflow, 0, len(found))
+	for _, f := range found {
+		item, err := c.view(r, f)
+		if err != nil {
+			return err
+		}
+		list = append(list, item)
+	}
+	return answer(w, list)
+}
+
+// workflow answers GET /workflow?name=… .
+func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
+	found, err := c.Store.WorkflowNamed(r.Context(), r.FormValue("name"))
+	if err != nil {
+		return err
+	}
+	view, err := c.view(r, found)
+	if err != nil {
+		return err
+	}
+	return answer(w, view)
+}
+
+func (c *control) view(r *http.Request, w engine.Workflow) (Workflow, error) {
+	view := Workflow{Head: w.Head, Description: w.Description, Properties: w.Properties}
+	names, err := c.Store.Names(r.Context())
+	if err != nil {
+		return view, err
+	}
+	last, err := c.Store.Runs(r.Context(), engine.RunFilter{Object: w.ID, Limit: 1})
+	if err != nil {
+		return view, err
+	}
+	if len(last) > 0 {
+		last[0].Body = engine.WorkflowBody{} // the run's own copy says nothing new here
+		view.Last = &last[0]
+	}
+	for _, t := range w.Triggers {
+		made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, NextStart: c.Next(t, c.Now())}
+		for _, a := range t.Actions {
+			made.Starts = append(made.Starts, names.Of(a.Ref))
+		}
+		if !made.NextStart.IsZero() && (view.NextStart.IsZero() || made.NextStart.Before(view.NextStart)) {
+			view.NextStart = made.NextStart
+		}
+		view.Triggers = append(view.Triggers, made)
+	}
+	for _, ref := range w.Refs() {
+		view.Nodes = append(view.Nodes, Node{Kind: ref.Kind, Name: names.Of(ref)})
+	}
+	return view, nil
+}
+
+// startWorkflow answers POST /workflow with the run that was started.
+func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
+	start, err := read[Start](w, r)
+	if err != nil {
+		return err
+	}
+	found, err := c.Store.WorkflowNamed(r.Context(), start.Workflow)
+	if err != nil {
+		return err
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	run, err := c.Exec.StartWorkflow(r.Context(), found.ID, start.Properties, by)
+	if err != nil {
+		return err
+	}
+	return c.answerRun(w, r, run)
+}
+
+// export answers GET /export?name=… with YAML.
+func (c *control) export(w http.ResponseWriter, r *http.Request) error {
+	text, err := c.Portable.Export(r.Context(), r.FormValue("name"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(text) // who does not wait for the answer does not get it
+	return nil
+}
+
+// importFile answers POST /import?dry_run=… with what was, or would be, done.
+func (c *control) importFile(w http.ResponseWriter, r *http.Request) error {
+	dry, err := strconv.ParseBool(r.URL.Query().Get("dry_run"))
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The request does not say whether it is a dry run.")
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, portable.MaxSize+1))
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The file was not sent whole: %w", err)
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	report, err := c.Portable.Import(r.Context(), text, dry, by)
+	if err != nil {
+		return err
+	}
+	return answer(w, report)
+}
