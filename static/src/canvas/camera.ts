@@ -7,12 +7,21 @@ export class Camera {
   y = 0;
   k = 1;
   steered = false; // by the reader: from then on nothing else moves it
+  // The size of the stage, told by its observer: asking for it after each move
+  // would make the browser lay out the page in every frame.
+  private w = 0;
+  private h = 0;
 
   constructor(
     private stage: HTMLElement,
     private world: HTMLElement,
     private moved: () => void,
   ) {}
+
+  resize(w: number, h: number): void {
+    this.w = w;
+    this.h = h;
+  }
 
   // show writes the camera to the page. The grid is moved by its own property:
   // a custom property would restyle every card on each frame.
@@ -44,7 +53,7 @@ export class Camera {
   }
 
   fit(box: Box | undefined, most = 1): void {
-    const { clientWidth: w, clientHeight: h } = this.stage;
+    const { w, h } = this;
     if (!box || w === 0) return this.show();
     const edge = 40;
     this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), most);
@@ -60,7 +69,7 @@ export class Camera {
     if (!box || this.k >= 0.55) return;
     this.k = 0.7;
     this.x = 24 - box.x * this.k;
-    this.y = (this.stage.clientHeight - box.h * this.k) / 2 - box.y * this.k;
+    this.y = (this.h - box.h * this.k) / 2 - box.y * this.k;
     this.show();
   }
 
@@ -69,14 +78,14 @@ export class Camera {
     const edge = 24;
     const left = box.x * this.k + this.x;
     const top = box.y * this.k + this.y;
-    const { clientWidth: w, clientHeight: h } = this.stage;
+    const { w, h } = this;
     const dx = Math.max(edge - left, 0) || Math.min(w - edge - (left + box.w * this.k), 0);
     const dy = Math.max(edge - top, 0) || Math.min(h - edge - (top + box.h * this.k), 0);
     if (dx || dy) this.pan(dx, dy);
   }
 
   middle(): Point {
-    return { x: this.stage.clientWidth / 2, y: this.stage.clientHeight / 2 };
+    return { x: this.w / 2, y: this.h / 2 };
   }
 
   // at is the point of the stage under a pointer, toWorld the point of the graph.
@@ -89,6 +98,6 @@ export class Camera {
   }
   seen(): Box {
     const { x, y } = this.toWorld({ x: 0, y: 0 });
-    return { x, y, w: this.stage.clientWidth / this.k, h: this.stage.clientHeight / this.k };
+    return { x, y, w: this.w / this.k, h: this.h / this.k };
   }
 }

@@ -34,6 +34,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
   private runView: RunView | undefined;
   private graph!: Graph;
   private following = false;
+  private wasSaving = false;
   private panelDue: ReturnType<typeof setTimeout> | undefined;
 
   connectedCallback(): void {
@@ -41,7 +42,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.data = JSON.parse(this.querySelector("#canvas-data")!.textContent!) as Data;
     this.stage = this.querySelector(".stage")!;
     this.view = new View(this, this.data.words);
-    this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.draw());
+    this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
     this.minimap = new Minimap(this, this.view, this.camera);
     this.graph = new Graph(this.data.body ?? {});
     this.pointer = new Pointer(this.stage, this);
@@ -49,13 +50,15 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.listen();
     if (this.data.mode === "edit") this.beginEdit();
     if (this.data.mode === "run") this.beginRun();
-    this.camera.begin(this.view.extent());
     this.adoptSelection();
-    new ResizeObserver(() => {
-      if (!this.camera.steered) this.camera.begin(this.view.extent());
-      this.minimap.draw();
-    }).observe(this.stage);
     this.classList.add("ready");
+    // The first call comes with the first layout, before anything is painted.
+    new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      this.camera.resize(width, height);
+      if (this.camera.steered) this.camera.show();
+      else this.camera.begin(this.view.extent());
+    }).observe(this.stage);
   }
 
   get canEdit(): boolean {
@@ -100,6 +103,8 @@ export class DogCanvas extends HTMLElement implements Watcher {
       this.changed();
     }
     this.sync.pull(Number(seq));
+    // A job's own draft has no topic: the head counts its changes by this.
+    if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
   }
 
   private beginRun(): void {
@@ -150,7 +155,9 @@ export class DogCanvas extends HTMLElement implements Watcher {
       if (element.textContent !== words) element.textContent = words;
       element.dataset["save"] = state;
     }
-    if (state === "saved") document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+    const told = this.sync !== undefined && state === "saved" && this.wasSaving;
+    this.wasSaving = state === "saving" && open > 0;
+    if (told) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
   }
 
   problems(list: Problem[]): void {

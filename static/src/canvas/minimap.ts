@@ -5,12 +5,15 @@ import { View } from "./view";
 
 const svg = "http://www.w3.org/2000/svg";
 const fewest = 6; // cards, below which a map helps nobody
+const [width, height] = [154, 90]; // of the picture, as canvas.css has it
 
 export class Minimap {
   private box: HTMLElement;
   private scale = 1;
   private all: Box = { x: 0, y: 0, w: 1, h: 1 };
   private due = false;
+  private stale = true; // cards came, went or moved since the last picture
+  private seen = rect({ x: 0, y: 0, w: 0, h: 0 }, "seen");
 
   constructor(
     root: HTMLElement,
@@ -27,7 +30,13 @@ export class Minimap {
     });
   }
 
+  // draw shows cards that have changed, look only where the reader looks.
   draw(): void {
+    this.stale = true;
+    this.look();
+  }
+
+  look(): void {
     if (this.due) return;
     this.due = true;
     requestAnimationFrame(() => {
@@ -39,18 +48,20 @@ export class Minimap {
   private paint(): void {
     this.box.hidden = this.view.cards.size < fewest;
     if (this.box.hidden) return;
-    const seen = this.camera.seen();
-    this.all = bounds([...this.view.boxes.values(), seen])!;
-    const { clientWidth: w, clientHeight: h } = this.box;
-    this.scale = Math.min(w / this.all.w, h / this.all.h);
     const map = this.box.querySelector("svg")!;
-    map.setAttribute("viewBox", `${this.all.x} ${this.all.y} ${w / this.scale} ${h / this.scale}`);
-    const parts = [...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id))));
-    map.replaceChildren(...parts, rect(seen, "seen"));
+    if (this.stale) {
+      map.replaceChildren(...[...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id)))), this.seen);
+      this.stale = false;
+    }
+    const seen = this.camera.seen();
+    place(this.seen, seen);
+    this.all = bounds([...this.view.boxes.values(), seen])!;
+    this.scale = Math.min(width / this.all.w, height / this.all.h);
+    map.setAttribute("viewBox", `${this.all.x} ${this.all.y} ${width / this.scale} ${height / this.scale}`);
   }
 
   private go(event: PointerEvent): void {
-    const corner = this.box.getBoundingClientRect();
+    const corner = this.box.querySelector("svg")!.getBoundingClientRect();
     const x = this.all.x + (event.clientX - corner.left) / this.scale;
     const y = this.all.y + (event.clientY - corner.top) / this.scale;
     const m = this.camera.middle();
@@ -67,7 +78,12 @@ function hue(card?: HTMLElement): string {
 
 function rect(b: Box, name: string): SVGRectElement {
   const r = document.createElementNS(svg, "rect");
-  for (const [key, value] of Object.entries({ x: b.x, y: b.y, width: b.w, height: b.h, rx: 12 })) r.setAttribute(key, String(value));
+  place(r, b);
+  r.setAttribute("rx", "12");
   r.setAttribute("class", name);
   return r;
+}
+
+function place(r: SVGRectElement, b: Box): void {
+  for (const [name, value] of Object.entries({ x: b.x, y: b.y, width: b.w, height: b.h })) r.setAttribute(name, String(value));
 }
