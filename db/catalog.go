@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
 
 	"dogear/engine"
+	"dogear/engine/catalog"
 )
 
 type tableRow struct {
@@ -79,6 +81,13 @@ func (s *Store) putTable(ctx context.Context, tx bun.Tx, c *engine.TableChange) 
 		return fmt.Errorf("read table %s: %w", t.FullName(), err)
 	}
 	t.ID = engine.ID(row.ID)
+	if row.Version > 0 && !c.Whole {
+		old, err := row.table()
+		if err != nil {
+			return err
+		}
+		t.Columns = catalog.Widen(old.Columns, t.Columns) // other files hold them still
+	}
 	if err := putTableVersion(ctx, tx, &row, t); err != nil {
 		return err
 	}
@@ -133,21 +142,57 @@ func putPartitions(ctx context.Context, tx bun.Tx, table string, c *engine.Table
 		}
 	}
 	const chunk = 500
-	for start := 0; start < len(c.Partitions); start += chunk {
-		some := c.Partitions[start:min(start+chunk, len(c.Partitions))]
-		rows := make([]partitionRow, len(some))
-		for i, p := range some {
-			rows[i] = partitionRow{
+	for some := range slices.Chunk(c.Partitions, chunk) {
+		var rows []partitionRow
+		var empty []string
+		for _, p := range some {
+			if p.Files == 0 {
+				empty = append(empty, partitionKey(&p))
+				continue
+			}
+			rows = append(rows, partitionRow{
 				TableID: table, Key: partitionKey(&p), Values: encode(p.Values), Location: p.Location, Files: p.Files,
 				RowsKnown: p.Rows, Bytes: p.Bytes, RunID: string(p.Run), At: micros(p.At),
-			}
+			})
 		}
-		_, err := tx.NewInsert().Model(&rows).On("CONFLICT (table_id, key) DO UPDATE").
-			Set("location = EXCLUDED.location").Set("files = EXCLUDED.files").Set("rows_known = EXCLUDED.rows_known").
-			Set("bytes = EXCLUDED.bytes").Set("run_id = EXCLUDED.run_id").Set("at = EXCLUDED.at").Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("write partitions: %w", err)
+		if err := dropPartitions(ctx, tx, table, empty); err != nil {
+			return err
 		}
+		if err := writePartitions(ctx, tx, rows, c.Adds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dropPartitions(ctx context.Context, tx bun.Tx, table string, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := tx.NewDelete().Model((*partitionRow)(nil)).Where("table_id = ?", table).Where("key IN (?)", bun.In(keys)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("drop partitions: %w", err)
+	}
+	return nil
+}
+
+// writePartitions puts rows in the place of what is known of their partitions,
+// or adds them to it.
+func writePartitions(ctx context.Context, tx bun.Tx, rows []partitionRow, add bool) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	insert := tx.NewInsert().Model(&rows).On("CONFLICT (table_id, key) DO UPDATE").
+		Set("location = EXCLUDED.location").Set("run_id = EXCLUDED.run_id").Set("at = EXCLUDED.at")
+	for _, sum := range []string{"files", "rows_known", "bytes"} {
+		if add {
+			insert.Set(sum + " = ?TableAlias." + sum + " + EXCLUDED." + sum)
+			continue
+		}
+		insert.Set(sum + " = EXCLUDED." + sum)
+	}
+	if _, err := insert.Exec(ctx); err != nil {
+		return fmt.Errorf("write partitions: %w", err)
 	}
 	return nil
 }

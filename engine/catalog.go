@@ -39,11 +39,17 @@ type Partition struct {
 	At       time.Time `json:"at"`
 }
 
-// TableChange is what an attempt found out about one table: written in the
-// transaction that ends it.
+// TableChange is what an attempt found out about one table. It is written once,
+// in the transaction that ends the attempt.
 type TableChange struct {
-	Table      Table       `json:"table"`
-	Partitions []Partition `json:"partitions,omitempty"` // added or changed
-	// Whole says that Partitions are all there are: others are dropped.
+	Table Table `json:"table"`
+	// Partitions are those that were added or changed. One without files is
+	// dropped.
+	Partitions []Partition `json:"partitions,omitempty"`
+	// Adds says that the files, rows and bytes of Partitions are those of this
+	// batch alone and come on top of what is there: an append.
+	Adds bool `json:"adds,omitempty"`
+	// Whole says that Table and Partitions are all there is: other partitions
+	// are dropped, and columns that Table does not name are too.
 	Whole bool `json:"whole"`
 }

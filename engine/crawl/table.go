@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"dogear/engine"
+	"dogear/engine/catalog"
 	"dogear/engine/catalog/infer"
 	"dogear/engine/runner"
 )
@@ -35,7 +36,7 @@ func (c *crawling) change(ctx context.Context, src engine.Source, t found, locat
 		if old.Location != location {
 			return nil, engine.Errorf(engine.Conflict, "The table %s lies at %s already. Use another table prefix for %s.", table.FullName(), old.Location, location)
 		}
-		table.Columns = widen(old.Columns, columns)
+		table.Columns = catalog.Widen(old.Columns, columns)
 		if len(columns) == 0 { // nothing new to look into
 			table.Format, table.Dialect = old.Format, old.Dialect
 		}

@@ -108,24 +108,3 @@ func TestC24NamesDependOnTheFolderAlone(t *testing.T) {
 		t.Errorf("a plain folder with a prefix = %s, want raw_orders", got)
 	}
 }
-
-func TestWidenNeverNarrows(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ a, b, want string }{
-		{"BIGINT", "BIGINT", "BIGINT"}, {"INTEGER", "BIGINT", "BIGINT"}, {"BIGINT", "INTEGER", "BIGINT"}, {"BIGINT", "DOUBLE", "DOUBLE"},
-		{"DATE", "TIMESTAMP", "TIMESTAMP"}, {"BIGINT", "VARCHAR", "VARCHAR"}, {"BOOLEAN", "INTEGER", "VARCHAR"}, {"DECIMAL(38,0)", "BIGINT", "DECIMAL(38,0)"},
-	}
-	for _, tt := range tests {
-		if got := wider(tt.a, tt.b); got != tt.want {
-			t.Errorf("wider(%s, %s) = %s, want %s", tt.a, tt.b, got, tt.want)
-		}
-	}
-	old := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: "note", Type: "VARCHAR"}}
-
-	got := widen(old, []engine.Column{{Name: "ID", Type: "DOUBLE"}, {Name: "extra", Type: "DATE"}})
-
-	want := []engine.Column{{Name: "id", Type: "DOUBLE"}, {Name: "note", Type: "VARCHAR"}, {Name: "extra", Type: "DATE"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("widen = %v, want %v", got, want)
-	}
-}

@@ -64,11 +64,11 @@ func (r *Runner) change(b engine.Batch, out engine.Sink, m engine.SinkManifest) 
 		t.Rows += f.Rows
 		t.Bytes += f.Bytes
 	}
-	// A partition that was replaced by nothing is there with no files.
+	// A partition that was replaced by nothing has no files, which drops it.
 	for _, partition := range m.Touched {
 		add(partition)
 	}
-	change := engine.TableChange{Table: t, Whole: out.Mode == engine.Replace}
+	change := engine.TableChange{Table: t, Whole: out.Mode == engine.Replace, Adds: out.Mode == "" || out.Mode == engine.Append}
 	for _, partition := range order {
 		p := byPartition[partition]
 		if partition == "" && len(out.PartitionBy) > 0 || change.Whole && p.Files == 0 {
@@ -79,11 +79,15 @@ func (r *Runner) change(b engine.Batch, out engine.Sink, m engine.SinkManifest) 
 	return change
 }
 
+// noValue stands for NULL among the values of a partition, as in its path, so
+// that it is never taken for an empty text.
+const noValue = "__HIVE_DEFAULT_PARTITION__"
+
 func partitionValues(partition string) []string {
 	_, values := place.Values(partition + "/x")
 	texts := make([]string, len(values))
 	for i, v := range values {
-		if v != nil {
+		if texts[i] = noValue; v != nil {
 			texts[i] = *v
 		}
 	}
