@@ -36,7 +36,7 @@ func (w *writer) merge(ctx context.Context, number int, out Output, batch string
 	}
 	var written Written
 	if fresh > 0 || len(out.Existing) == 0 {
-		if written, err = w.copyOut(ctx, out.Stage, m.sink, m.result(partitions)); err != nil {
+		if written, err = w.copyOut(ctx, number, out.Stage, m.sink, m.result(partitions)); err != nil {
 			return Written{}, err
 		}
 	}

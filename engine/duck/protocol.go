@@ -64,7 +64,10 @@ type Run struct {
 	Properties map[string]string `json:"properties,omitempty"`
 	Outputs    []Output          `json:"outputs,omitempty"`
 	MaxRejects int64             `json:"max_rejects,omitempty"`
-	Batch      int64             `json:"batch"` // names the files
+	// Batch and Tag name the files: the batch's number, which tells people
+	// which run wrote a file, and a text that no other batch of any job has.
+	Batch int64  `json:"batch"`
+	Tag   string `json:"tag"`
 }
 
 // Output is one sink of a job.

@@ -20,7 +20,7 @@ import (
 // writer writes the outputs of a job.
 type writer struct {
 	*session
-	batch  int64
+	batch  string // its name in those of files
 	uses   map[string]int
 	landed map[string]string // relation: SELECT over its rows, written down once
 	scans  map[string]int64  // rows of each scan, by its first file
@@ -66,7 +66,7 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	if sink.Mode == engine.Merge {
 		return w.merge(ctx, number, out, query, columns)
 	}
-	written, err := w.copyOut(ctx, out.Stage, sink, query)
+	written, err := w.copyOut(ctx, number, out.Stage, sink, query)
 	if err != nil {
 		return Written{}, err
 	}
@@ -185,8 +185,8 @@ func inRun(err error, from string) error {
 
 // copyOut writes query into the empty folder stage, and proves that what lies
 // there is every row of it.
-func (w *writer) copyOut(ctx context.Context, stage string, sink engine.Sink, query string) (Written, error) {
-	written, counted, err := w.copyOnce(ctx, stage, sink, query)
+func (w *writer) copyOut(ctx context.Context, number int, stage string, sink engine.Sink, query string) (Written, error) {
+	written, counted, err := w.copyOnce(ctx, number, stage, sink, query)
 	if err == nil && tooManyFiles(written.Files) {
 		// More partitions than stay open at once: each was begun again and
 		// again. Sorted, each is written in one go (guard G5).
@@ -194,7 +194,7 @@ func (w *writer) copyOut(ctx context.Context, stage string, sink engine.Sink, qu
 		if err := emptyStages([]Output{{Stage: stage}}); err != nil {
 			return Written{}, err
 		}
-		written, counted, err = w.copyOnce(ctx, stage, sink, query+" ORDER BY "+names(sink.PartitionBy))
+		written, counted, err = w.copyOnce(ctx, number, stage, sink, query+" ORDER BY "+names(sink.PartitionBy))
 	}
 	if err != nil {
 		return Written{}, inRun(err, sink.From)
@@ -214,8 +214,9 @@ func tooManyFiles(files []engine.OutFile) bool {
 	return partitions > openPartitions && len(files) > 2*partitions
 }
 
-func (w *writer) copyOnce(ctx context.Context, stage string, sink engine.Sink, query string) (Written, int64, error) {
-	base := fmt.Sprintf("part-%06d-", w.batch)
+func (w *writer) copyOnce(ctx context.Context, number int, stage string, sink engine.Sink, query string) (Written, int64, error) {
+	// Two jobs, or two sinks of one, may write to one folder.
+	base := fmt.Sprintf("part-%s-%d-", w.batch, number)
 	extension := string(cmp.Or(sink.Format, engine.Parquet))
 	target := filepath.Join(stage, base+"0."+extension)
 	options := map[engine.Format]string{

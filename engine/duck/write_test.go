@@ -19,7 +19,7 @@ func (b *bench) write(stage string, sink engine.Sink, sql string, existing ...Ex
 	b.t.Helper()
 	sink.From = "s"
 	got, err := b.run(Run{
-		Steps: []engine.Step{{Name: "s", SQL: sql}}, Batch: 212,
+		Steps: []engine.Step{{Name: "s", SQL: sql}}, Batch: 212, Tag: "k3x9",
 		Outputs: []Output{{Sink: sink, Stage: b.stage(stage), Existing: existing}},
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func TestFilesAreNamedByBatchAndCountedByPartition(t *testing.T) {
 		must(t, err)
 
 		slices.SortFunc(got.Files, func(a, b engine.OutFile) int { return strings.Compare(a.Path, b.Path) })
-		if len(got.Files) != 2 || got.Files[1].Path != "y=2026/m=a%2Fb/part-000212-0."+string(format) || got.Files[1].Rows != 2 || got.Files[1].Bytes == 0 || got.Rows != 3 {
+		if len(got.Files) != 2 || got.Files[1].Path != "y=2026/m=a%2Fb/part-000212-k3x9-0-0."+string(format) || got.Files[1].Rows != 2 || got.Files[1].Bytes == 0 || got.Rows != 3 {
 			t.Errorf("%s: got %+v", format, got.Files)
 		}
 	}
