@@ -135,7 +135,7 @@ func Shell(p Page) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button type=\"button\" class=\"find\" data-open=\"#palette\" aria-label=\"Search\" aria-keyshortcuts=\"Control+K\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button type=\"button\" class=\"find\" data-open=\"#palette\" title=\"Search\" aria-keyshortcuts=\"Control+K\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
