@@ -66,6 +66,7 @@ var rooms = map[string]string{
 	"dogear/engine/sink":           "edge",
 	"dogear/engine/duck":           "edge",
 	"dogear/engine/runner/sql":     "on top",
+	"dogear/engine/query":          "on top",
 	"dogear/engine/runner/shim":    "on top",
 	"dogear/db":                    "db",
 	"dogear/views":                 "views",

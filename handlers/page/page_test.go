@@ -19,6 +19,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/auth"
 	rules "dogear/engine/bookmark"
+	"dogear/engine/portable"
 	"dogear/handlers/page"
 	"dogear/handlers/web"
 	"dogear/static"
@@ -309,7 +310,8 @@ func serve(t *testing.T) *site {
 	sessions := web.NewSessions(s.store, s.auth, false, log)
 	pages := page.New(page.Config{
 		Store: world{s.store, s}, Exec: nil, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
-		Auth: s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
+		Portable: &portable.Service{Store: s.store, Now: now, Next: func(engine.Trigger, time.Time) time.Time { return time.Time{} }},
+		Auth:     s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
 	})
 	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
 	must(t, err)

@@ -198,7 +198,10 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if h.cfg.Ready != nil {
 		h.cfg.Ready(address, link(address, token))
 	}
-	return work.Wait()
+	if err := work.Wait(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil // stopped before everything had begun
 }
 
 // shut lets requests end, and cuts off those that do not, such as sockets.

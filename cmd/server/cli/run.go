@@ -80,9 +80,9 @@ func runRows(t *table, r *control.Run) {
 // figures says what an attempt has read and written.
 func figures(n *engine.NodeRun) string {
 	if n.Ref.Kind == engine.KindCrawler {
-		return fmt.Sprintf("%d tables, %d partitions", n.Counts.Tables, n.Counts.Partitions)
+		return fmt.Sprintf("tables %d, partitions %d", n.Counts.Tables, n.Counts.Partitions)
 	}
-	return fmt.Sprintf("%d files, %d rows in, %d rows out", n.Counts.Files, n.Counts.RowsIn, n.Counts.RowsOut)
+	return fmt.Sprintf("files %d, rows in %d, rows out %d", n.Counts.Files, n.Counts.RowsIn, n.Counts.RowsOut)
 }
 
 type runLog struct {

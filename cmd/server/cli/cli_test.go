@@ -1,0 +1,311 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"dogear/cmd/server/app"
+	"dogear/cmd/server/cli"
+	"dogear/engine"
+	"dogear/engine/duck"
+	"dogear/handlers/control"
+)
+
+// TestMain lets this binary be the worker of the servers it starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		os.Exit(duck.Main(context.Background()))
+	}
+	os.Exit(m.Run())
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command is the part of the command line that is tested.
+type command struct {
+	Workflow cli.Workflow `cmd:""`
+	Run      cli.Run      `cmd:""`
+	Bookmark cli.Bookmark `cmd:""`
+	Health   cli.Health   `cmd:""`
+}
+
+// site is a running server and a command line that talks to it.
+type site struct {
+	data string
+	stop func() error
+}
+
+// serve runs a server on data until the test ends.
+func serve(t *testing.T, data string) *site {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- app.Run(ctx, app.Config{
+			Data: data, Options: app.Options{Addr: "127.0.0.1:0", Slots: 2, Drain: time.Second}, Out: io.Discard,
+			Worker: []string{os.Args[0], "worker"}, Ready: func(string, string) { close(ready) },
+		})
+	}()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatalf("the server did not start: %v", err)
+	}
+	var err error
+	var stopped bool
+	s := &site{data: data, stop: func() error {
+		if !stopped {
+			cancel()
+			err, stopped = <-ended, true
+		}
+		return err
+	}}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return s
+}
+
+// run runs one command and returns what it printed.
+func (s *site) run(t *testing.T, in string, args ...string) (string, error) {
+	t.Helper()
+	var c command
+	parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
+	must(t, err)
+	args = slices.Insert(slices.Clone(args), min(len(args), 2), "--data", s.data) // before any "--"
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	var out bytes.Buffer
+	parsed.BindTo(t.Context(), (*context.Context)(nil))
+	err = parsed.Run(cli.Terminal{In: strings.NewReader(in), Out: &out, Err: io.Discard})
+	return out.String(), err
+}
+
+// ok runs one command that must succeed.
+func (s *site) ok(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := s.run(t, "", args...)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	return out
+}
+
+// odd is a name that breaks careless programs.
+const odd = "a/b \"c\" 'd' <e> ☃ 🦊 --json"
+
+// pipeline is a workflow of one job that copies CSV files to Parquet.
+const pipeline = `dogear: 1
+workflow:
+  name: NAME
+  properties:
+    Least: "0"
+  triggers:
+    - name: by hand
+      type: on_demand
+      start:
+        - job: copy
+      at: [0, 0]
+  cards:
+    - job: copy
+      at: [260, 0]
+jobs:
+  - name: copy
+    kind: sql
+    bookmark: enabled
+    sources:
+      - name: input
+        path: in/*.csv
+        format: csv
+        ctx: input
+        options:
+          settle_ms: 0
+    steps:
+      - name: output
+        sql: SELECT * FROM input WHERE n >= CAST(getvariable('Least') AS BIGINT)
+    sinks:
+      - from: output
+        path: out
+`
+
+func document(name string) string {
+	quoted, _ := json.Marshal(name)
+	return strings.Replace(pipeline, "NAME", string(quoted), 1)
+}
+
+func (s *site) drop(t *testing.T, name, text string) {
+	t.Helper()
+	dir := filepath.Join(s.data, "files", "in")
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+}
+
+func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+
+	dry, err := s.run(t, document(odd), "workflow", "import", "--dry-run", "-")
+	must(t, err)
+	if list := s.ok(t, "workflow", "list"); strings.Contains(list, "a/b") {
+		t.Errorf("a dry run made the workflow:\n%s", list)
+	}
+	made, err := s.run(t, document(odd), "workflow", "import", "-")
+	must(t, err)
+	if !strings.Contains(dry, "would make  workflow") || !strings.Contains(made, "made  workflow") {
+		t.Errorf("got reports\n%s\nand\n%s", dry, made)
+	}
+	exported := s.ok(t, "workflow", "export", "--", odd)
+	again, err := s.run(t, exported, "workflow", "import", "-")
+	must(t, err)
+	if strings.Contains(again, "changed") || s.ok(t, "workflow", "export", "--", odd) != exported {
+		t.Errorf("importing an export changed something:\n%s", again)
+	}
+
+	out := s.ok(t, "workflow", "run", "--wait", "--json", "--property", "Least=2", "--", odd)
+	var run control.Run
+	must(t, json.Unmarshal([]byte(out), &run))
+	if run.Outcome != engine.RunSucceeded || len(run.Nodes) != 1 || run.Nodes[0].Counts.RowsOut != 1 || run.By != "owner" {
+		t.Errorf("got %s of %d nodes by %s, want succeeded, one node that wrote one row, by owner:\n%s", run.Outcome, len(run.Nodes), run.By, out)
+	}
+	if log := s.ok(t, "run", "log", "--follow", string(run.ID)); !strings.Contains(log, "copy | ") || !strings.HasSuffix(log, "\n") {
+		t.Errorf("got log %q, want lines of copy", log)
+	}
+	if list := s.ok(t, "run", "list"); !strings.Contains(list, string(run.ID)) || !strings.Contains(list, "Succeeded") {
+		t.Errorf("got runs\n%s\nwant %s", list, run.ID)
+	}
+
+	for _, step := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"show", "copy"}, "v1"},
+		{[]string{"pause", "copy", "--why", "audit"}, "yes"},
+		{[]string{"resume", "copy"}, "no"},
+		{[]string{"reset", "copy", "--ctx", "input", "--why", "from the beginning"}, "v2"},
+		{[]string{"undo", "copy"}, "v3"},
+		{[]string{"rewind", "copy", "--to", "0"}, "v4"},
+		{[]string{"show", "copy"}, "from the beginning"},
+		{[]string{"list"}, "copy"},
+	} {
+		if got := s.ok(t, append([]string{"bookmark"}, step.args...)...); !strings.Contains(got, step.want) {
+			t.Errorf("bookmark %q: got\n%s\nwant %q", step.args, got, step.want)
+		}
+	}
+}
+
+func TestARunThatFailsIsAFailureOfTheCommand(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n\n1\n")
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+
+	out, err := s.run(t, "", "workflow", "run", "w", "--wait", "--property", "Least=many")
+
+	if err == nil || !strings.Contains(engine.MessageOf(err), "ended: Failed") || !strings.Contains(out, "Outcome  Failed") {
+		t.Errorf("got %v and\n%s\nwant a failure", err, out)
+	}
+}
+
+func TestWrongCommandsSaySoInWholeSentences(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+	tests := map[string]struct {
+		args []string
+		in   string
+		code engine.Code
+		want string
+	}{
+		"no such workflow":  {[]string{"workflow", "run", "x"}, "", engine.NotFound, `There is no workflow named "x".`},
+		"no such run":       {[]string{"run", "show", string(engine.NewID(time.Now()))}, "", engine.NotFound, "There is no run"},
+		"not a run":         {[]string{"run", "stop", "../x"}, "", engine.Invalid, `"../x" is not an id.`},
+		"no such job":       {[]string{"bookmark", "show", "x"}, "", engine.NotFound, `There is no job or crawler named "x".`},
+		"no bookmark yet":   {[]string{"bookmark", "reset", "copy"}, "", engine.NotFound, "copy has no bookmark yet."},
+		"an unknown key":    {[]string{"workflow", "import", "-"}, "dogear: 1\nworkflwo: {}\n", engine.Invalid, "line 2: the key workflwo is not known"},
+		"no such file":      {[]string{"workflow", "import", "/nowhere.yaml"}, "", engine.Invalid, "cannot be read"},
+		"a list of nothing": {[]string{"run", "list", "--limit", "0"}, "", engine.Invalid, "1 to 1000"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.run(t, test.in, test.args...)
+
+			if engine.CodeOf(err) != test.code || !strings.Contains(engine.MessageOf(err), test.want) {
+				t.Errorf("got %v, want %s with %q", err, test.code, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyTheOwnerCanOpenTheSocket(t *testing.T) {
+	t.Parallel()
+	// A path longer than the address of a socket may be, open to all, with what
+	// a killed server left in it.
+	data := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
+	must(t, os.MkdirAll(data, 0o700))
+	must(t, os.Chmod(data, 0o755)) //nolint:gosec // the folder somebody made by hand
+	path := filepath.Join(data, control.SocketName)
+	must(t, os.WriteFile(path, nil, 0o600))
+
+	s := serve(t, data)
+
+	info, err := os.Stat(path)
+	must(t, err)
+	if got, want := info.Mode(), fs.ModeSocket|0o600; got != want {
+		t.Errorf("got a socket of mode %v, want %v", got, want)
+	}
+	if got := s.ok(t, "health"); got != "ready\n" {
+		t.Errorf("got %q, want ready", got)
+	}
+	left, err := filepath.Glob(filepath.Join(data, ".socket-*"))
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("got %q left over, want nothing", left)
+	}
+
+	must(t, s.stop())
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("after the stop: got %v, want no socket", err)
+	}
+	if _, err := s.run(t, "", "health"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(engine.MessageOf(err), "No server runs on") {
+		t.Errorf("after the stop: got %v, want NotFound", err)
+	}
+}
+
+func TestASocketThatNobodyServesIsReplaced(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(data, control.SocketName), Net: "unix"})
+	must(t, err)
+	stale.SetUnlinkOnClose(false)
+	must(t, stale.Close())
+
+	s := serve(t, data)
+
+	if got := s.ok(t, "health"); got != "ready\n" {
+		t.Errorf("got %q, want ready", got)
+	}
+}
