@@ -157,7 +157,7 @@ func decompress(file *os.File, fact *facts) (io.ReadCloser, error) {
 // encodings wrongly and others not at all.
 func (fact *facts) recode(in Input, head infer.Head, copyTo string) error {
 	encoding := infer.Encoding(head, in.Dialect.Encoding)
-	frozen := len(in.Schema) > 0
+	frozen := len(in.Schema) > 0 && !in.Inferred
 	if frozen && in.Dialect.Encoding == "" && encoding == infer.Latin1 {
 		return unreadable(in, fact.file, "it is not UTF-8 text. If it is meant to be so, name its encoding in the source's options.")
 	}

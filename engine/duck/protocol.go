@@ -45,10 +45,13 @@ type Input struct {
 	Format  engine.Format   `json:"format"`
 	Dialect engine.Dialect  `json:"dialect,omitzero"`
 	Schema  []engine.Column `json:"schema,omitempty"` // empty: worked out from the files
-	Root    string          `json:"root"`
-	Files   []File          `json:"files,omitempty"`
-	Hold    bool            `json:"hold,omitempty"`  // leave out what cannot be read instead of failing
-	Limit   int64           `json:"limit,omitempty"` // rows, for a sample
+	// Inferred says that Schema was worked out from these very files before,
+	// and nobody has frozen it.
+	Inferred bool   `json:"inferred,omitempty"`
+	Root     string `json:"root"`
+	Files    []File `json:"files,omitempty"`
+	Hold     bool   `json:"hold,omitempty"`  // leave out what cannot be read instead of failing
+	Limit    int64  `json:"limit,omitempty"` // rows, for a sample
 }
 
 // File is a file that a worker may read.

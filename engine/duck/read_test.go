@@ -341,3 +341,16 @@ func TestAnEmptyInputKeepsItsFrozenColumns(t *testing.T) {
 		t.Errorf("without a schema: got %v, want a clear failure", err)
 	}
 }
+
+func TestJSONBesidesItsSchemaIsReadAndNoticed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	in := Input{Name: "s", Format: engine.JSON, Files: []File{b.file("a.json", `{"id": 1, "extra": "x"}`)}}
+	in.Root, in.Schema = root(in.Files), []engine.Column{{Name: "id", Type: "VARCHAR"}, {Name: "gone", Type: "DATE"}}
+
+	got := b.rows("SELECT * FROM s", in)
+
+	if got != "1|NULL|x" || !b.said("the column extra is new") || !b.said("the column gone is missing") {
+		t.Errorf("got %s and notices %q", got, b.notices)
+	}
+}

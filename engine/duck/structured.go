@@ -3,9 +3,11 @@ package duck
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/place"
 )
 
 // prepareJSON groups files by layout and reads them with one set of columns.
@@ -21,12 +23,9 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 		}
 		byKey[key].facts = append(byKey[key].facts, f)
 	}
-	columns := r.in.Schema
-	if len(columns) == 0 && len(found) > 0 {
-		var err error
-		if columns, err = s.describeJSON(ctx, r.groups); err != nil {
-			return err
-		}
+	columns, err := s.jsonColumns(ctx, r)
+	if err != nil {
+		return err
 	}
 	for _, g := range r.groups {
 		g.columns = columns
@@ -42,6 +41,43 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 	}
 	r.target(columns, found)
 	return nil
+}
+
+// jsonColumns are the columns to read: those of the schema, and those that
+// only the files have.
+func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column, error) {
+	if len(r.groups) == 0 {
+		return r.in.Schema, nil
+	}
+	seen, err := s.describeJSON(ctx, r.groups)
+	if err != nil || len(r.in.Schema) == 0 {
+		return seen, err
+	}
+	columns := slices.Clone(r.in.Schema)
+	for _, c := range seen {
+		if _, known := find(columns, c.Name); !known {
+			columns = append(columns, c)
+		}
+	}
+	for _, c := range r.in.Schema {
+		if _, has := find(seen, c.Name); !has && !r.inPath(c.Name) {
+			r.notes = append(r.notes, fmt.Sprintf("the column %s is missing in every file of this batch; it is NULL there.", c.Name))
+		}
+	}
+	return columns, nil
+}
+
+// inPath reports whether a column is a partition key of the paths.
+func (r *reading) inPath(column string) bool {
+	for _, g := range r.groups {
+		for _, f := range g.facts {
+			keys, _ := place.Values(f.file.Key)
+			if slices.ContainsFunc(slices.Concat(keys, r.in.Folders), func(k string) bool { return strings.EqualFold(k, column) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // gzipOrNone names a compression as read_json wants it.

@@ -118,6 +118,9 @@ func (w *work) plan(ctx context.Context) error {
 	for _, part := range plan.Sources {
 		tellPlan(w.host, part)
 	}
+	if err := w.infer(ctx, &plan); err != nil {
+		return err
+	}
 	if w.batch, err = w.host.Planned(ctx, plan); err != nil {
 		return err
 	}
@@ -128,19 +131,28 @@ func (w *work) plan(ctx context.Context) error {
 
 // fetch makes what the plan takes readable.
 func (w *work) fetch(ctx context.Context) error {
+	if w.fetched == nil {
+		w.fetched = make([]source.Fetched, len(w.batch.Plan.Sources))
+	}
 	for i, part := range w.batch.Plan.Sources {
-		objects := make([]engine.Object, len(part.Taken))
-		for j, o := range part.Taken {
-			objects[j] = o.Object
+		if w.fetched[i].Root == "" {
+			if err := w.fetchOne(ctx, i, part); err != nil {
+				return err
+			}
 		}
-		got, err := w.Source.Fetch(ctx, part.Spec, objects, filepath.Join(w.Dir, fmt.Sprintf("in-%d", i)))
-		if err != nil {
-			return err
-		}
-		w.tellChanged(part, got.Changed)
-		w.fetched = append(w.fetched, got)
+		w.tellChanged(part, w.fetched[i].Changed)
 	}
 	return nil
+}
+
+func (w *work) fetchOne(ctx context.Context, i int, part engine.SourcePlan) error {
+	objects := make([]engine.Object, len(part.Taken))
+	for j, o := range part.Taken {
+		objects[j] = o.Object
+	}
+	var err error
+	w.fetched[i], err = w.Source.Fetch(ctx, part.Spec, objects, filepath.Join(w.Dir, fmt.Sprintf("in-%d", i)))
+	return err
 }
 
 func (w *work) tellChanged(part engine.SourcePlan, changed []engine.Object) {
@@ -223,7 +235,7 @@ func (w *work) request() duck.Request {
 	job := w.Job.SQL
 	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: tag(w.batch.ID), Properties: properties(w.Job, w.Node, w.Attempt.Run)}
 	for i, part := range w.batch.Plan.Sources {
-		run.Inputs = append(run.Inputs, input(part.Spec, w.fetched[i]))
+		run.Inputs = append(run.Inputs, input(part, w.fetched[i]))
 	}
 	for i, out := range job.Sinks {
 		o := duck.Output{Sink: out, Stage: w.stages[i].Data}
@@ -248,9 +260,10 @@ func tag(batch engine.ID) string {
 }
 
 // input is a source as the worker sees it.
-func input(spec engine.Source, got source.Fetched) duck.Input {
+func input(part engine.SourcePlan, got source.Fetched) duck.Input {
+	spec := part.Spec
 	in := duck.Input{
-		Name: spec.Name, Format: spec.Format, Dialect: spec.Options.CSV, Schema: spec.Schema,
+		Name: spec.Name, Format: spec.Format, Dialect: spec.Options.CSV, Schema: part.Schema, Inferred: len(spec.Schema) == 0,
 		Root: got.Root, Hold: spec.Policy.Unreadable == "hold",
 	}
 	if in.Format == "" {

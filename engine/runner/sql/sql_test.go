@@ -199,7 +199,7 @@ func (h *house) rows(src engine.Source, sql string) string {
 	must(h.t, err)
 	got, err := duck.Worker{Command: h.runner.Command}.Do(h.t.Context(), duck.Request{
 		Limits: duck.Limits{Threads: 1, Scratch: filepath.Join(h.t.TempDir(), "scratch")},
-		Query:  &duck.Query{Inputs: []duck.Input{input(src, fetched)}, SQL: sql, MaxRows: 1000},
+		Query:  &duck.Query{Inputs: []duck.Input{input(engine.SourcePlan{Spec: src}, fetched)}, SQL: sql, MaxRows: 1000},
 	})
 	must(h.t, err)
 	var rows []string
@@ -394,6 +394,50 @@ func TestRecoveryRunsTheSamePlanAgain(t *testing.T) {
 
 	if got := h.rows(h.out(), "SELECT id FROM t ORDER BY id"); got != "1" || again.Batch.ID != before.Batch.ID {
 		t.Errorf("got %s by batch %s, want row 1 by %s", got, again.Batch.ID, before.Batch.ID)
+	}
+}
+
+func TestInferredColumnsStandInThePlan(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, sales(engine.Sink{}))
+	h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+
+	before, err := h.try(t.Context(), nil)
+	must(t, err)
+	h.job.SQL.Sources[0].Schema = []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: "day", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}}
+	h.commit(before)
+	h.log = nil
+	h.put("in/b.csv", "id,day,extra\n2,tue,x\n")
+	frozen := h.run(t.Context())
+
+	if got := fmt.Sprint(before.Batch.Plan.Sources[0].Schema); got != "[{id BIGINT} {day VARCHAR} {n BIGINT}]" {
+		t.Errorf("plan: got %s", got)
+	}
+	if frozen.State != engine.Succeeded || h.said("were inferred") {
+		t.Errorf("with a frozen schema: got %s %s and the log\n%s", frozen.State, frozen.Error, strings.Join(h.log, "\n"))
+	}
+	for _, notice := range []string{"raw: the column extra is new; it is read as VARCHAR", "raw: the column n is missing in 1 file, such as b.csv"} {
+		if !h.said(notice) {
+			t.Errorf("log: got\n%s\nwant %q", strings.Join(h.log, "\n"), notice)
+		}
+	}
+}
+
+func TestARecoveredPlanReadsByItsOwnColumns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, sales(engine.Sink{}))
+	h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+	before, err := h.try(t.Context(), nil)
+	must(t, err)
+	h.log = nil
+	before.Batch.Plan.Sources[0].Schema[0].Type = "VARCHAR" // as if inferred otherwise
+
+	again, err := h.try(t.Context(), before.Batch)
+	must(t, err)
+	h.commit(again)
+
+	if got := h.rows(h.out(), "SELECT typeof(id) FROM t"); got != "VARCHAR" || h.said("were inferred") {
+		t.Errorf("got %s and the log\n%s\nwant the columns of the plan, and nothing inferred", got, strings.Join(h.log, "\n"))
 	}
 }
 
