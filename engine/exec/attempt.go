@@ -89,7 +89,7 @@ func (e *Exec) LogPath(key engine.NodeKey) string { return e.path("log", key) + 
 // work takes the attempt from its claim to its end. Every way out but the
 // server's own stop writes how it ended.
 func (a *attempt) work(ctx context.Context) {
-	log, err := openLog(a.e.LogPath(a.node.Key()), a.e.Now)
+	log, err := openLog(a.e.LogPath(a.node.Key()), a.e.Now, func() { a.e.Logged(a.node.Key()) })
 	if err != nil {
 		a.fail(fmt.Errorf("open the log: %w", err))
 		return

@@ -55,6 +55,8 @@ type Config struct {
 	Committed func(flow.Writes)
 	// Progress is told how far a running node has come. It must not block.
 	Progress func(engine.NodeKey, runner.Progress)
+	// Logged is told that an attempt's log has grown. It must not block.
+	Logged func(engine.NodeKey)
 	// Backoff is how long to wait before the attempt that follows number n, or
 	// before try n of a publish. Nil is an exponential one of 1 s to 5 minutes.
 	Backoff func(n int) time.Duration
@@ -99,6 +101,9 @@ func New(c Config) *Exec {
 	}
 	if c.Progress == nil {
 		c.Progress = func(engine.NodeKey, runner.Progress) {}
+	}
+	if c.Logged == nil {
+		c.Logged = func(engine.NodeKey) {}
 	}
 	return &Exec{
 		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},

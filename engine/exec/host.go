@@ -82,9 +82,10 @@ type logFile struct {
 	mu   sync.Mutex
 	file *os.File
 	now  func() time.Time
+	told func() // after every line
 }
 
-func openLog(path string, now func() time.Time) (*logFile, error) {
+func openLog(path string, now func() time.Time, told func()) (*logFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -92,13 +93,14 @@ func openLog(path string, now func() time.Time) (*logFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &logFile{file: file, now: now}, nil
+	return &logFile{file: file, now: now, told: told}, nil
 }
 
 // logTime is the form of a line's time: it sorts, and its length never changes.
 const logTime = "2006-01-02T15:04:05.000Z"
 
 func (l *logFile) line(level runner.Level, text string) {
+	defer l.told()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	stamp := l.now().UTC().Format(logTime) + " " + string(level) + " "

@@ -131,8 +131,28 @@ function receive(message: Message): void {
   announce(topic, message.data?.kind);
 }
 
+// pause is how long fragments rest between two refreshes. The last event of a
+// burst is always announced, so that none of them stays behind the truth.
+const pause = 400;
+const resting = new Map<string, { again?: CustomEvent }>();
+
 function announce(topic: string, kind?: string): void {
   const [area = "", name = ""] = topic.split(":");
   const what = kind === "log" || kind === "progress" ? kind : area === "changed" ? name : area;
-  document.body.dispatchEvent(new CustomEvent(`dogear:${what}-changed`, { detail: { topic } }));
+  tell(new CustomEvent(`dogear:${what}-changed`, { detail: { topic } }));
+}
+
+function tell(event: CustomEvent): void {
+  const rest = resting.get(event.type);
+  if (rest) {
+    rest.again = event;
+    return;
+  }
+  document.body.dispatchEvent(event);
+  resting.set(event.type, {});
+  setTimeout(() => {
+    const again = resting.get(event.type)?.again;
+    resting.delete(event.type);
+    if (again) tell(again);
+  }, pause);
 }

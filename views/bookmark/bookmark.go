@@ -283,7 +283,7 @@ func newest(v View) time.Time {
 // bookmark moves.
 func sourceTrigger(v View) string {
 	if v.Listed {
-		return "dogear:bookmarks-changed from:body throttle:1s"
+		return "dogear:bookmarks-changed from:body"
 	}
 	return "load"
 }

@@ -34,7 +34,7 @@ func Table(l Listing) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"bookmarks\" class=\"card\" hx-get=\"/bookmarks\" hx-trigger=\"dogear:bookmarks-changed from:body throttle:500ms\" hx-swap=\"outerMorph\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"bookmarks\" class=\"card\" hx-get=\"/bookmarks\" hx-trigger=\"dogear:bookmarks-changed from:body\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -985,7 +985,7 @@ func History(v View) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "\" hx-trigger=\"dogear:bookmarks-changed from:body throttle:500ms\" hx-swap=\"outerMorph\"><header><h2>History</h2></header><div class=\"scroll\" tabindex=\"0\"><table data-testid=\"history\"><thead><tr><th>Version</th><th>When</th><th>By</th><th>Change</th><th class=\"num\">Size</th><th class=\"num\">Rows</th><th><span class=\"sr\">Kind</span></th><th><span class=\"sr\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "\" hx-trigger=\"dogear:bookmarks-changed from:body\" hx-swap=\"outerMorph\"><header><h2>History</h2></header><div class=\"scroll\" tabindex=\"0\"><table data-testid=\"history\"><thead><tr><th>Version</th><th>When</th><th>By</th><th>Change</th><th class=\"num\">Size</th><th class=\"num\">Rows</th><th><span class=\"sr\">Kind</span></th><th><span class=\"sr\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

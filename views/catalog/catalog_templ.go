@@ -32,7 +32,7 @@ func List(l Listing) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"catalog\" class=\"stack\" hx-get=\"/catalog\" hx-trigger=\"dogear:tables-changed from:body throttle:500ms\" hx-swap=\"outerMorph\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"catalog\" class=\"stack\" hx-get=\"/catalog\" hx-trigger=\"dogear:tables-changed from:body\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -106,7 +106,7 @@ func Table(l Listing) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"jobs\" class=\"card\" hx-get=\"/jobs\" hx-trigger=\"dogear:runs-changed from:body throttle:500ms\" hx-swap=\"outerMorph\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"jobs\" class=\"card\" hx-get=\"/jobs\" hx-trigger=\"dogear:runs-changed from:body\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -282,7 +282,7 @@ func LogPart(n Node, log Log) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "\" hx-trigger=\"dogear:log-changed from:body throttle:300ms, dogear:run-changed from:body throttle:300ms, every 3s\" hx-swap=\"outerHTML\">● following live</div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "\" hx-trigger=\"dogear:log-changed from:body, dogear:run-changed from:body, every 3s\" hx-swap=\"outerHTML\">● following live</div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -42,7 +42,7 @@ func Table(l Listing) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" hx-trigger=\"dogear:runs-changed from:body throttle:500ms\" hx-swap=\"outerMorph\"><header><nav class=\"seg scroll\" aria-label=\"Outcome\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" hx-trigger=\"dogear:runs-changed from:body\" hx-swap=\"outerMorph\"><header><nav class=\"seg scroll\" aria-label=\"Outcome\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -68,7 +68,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	h.exec = exec.New(exec.Config{
 		Store: steps, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
 		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain,
-		Committed: h.committed, Progress: h.progress,
+		Committed: h.committed, Progress: h.progress, Logged: h.logged,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
@@ -194,5 +194,10 @@ func (h *house) drafted(workflow engine.ID, entries []draft.Entry) {
 
 // progress tells open pages how far a running node has come.
 func (h *house) progress(key engine.NodeKey, p runner.Progress) {
-	h.hub.Publish("progress:"+string(key.Run), 0, map[string]any{"card": key.Ref.String(), "progress": p})
+	h.hub.Publish("run:"+string(key.Run), 0, map[string]any{"kind": "progress", "card": key.Ref.String(), "progress": p})
+}
+
+// logged tells open pages that a log has grown.
+func (h *house) logged(key engine.NodeKey) {
+	h.hub.Publish("run:"+string(key.Run), 0, map[string]any{"kind": "log", "card": key.Ref.String()})
 }

@@ -25,6 +25,7 @@ interface RunEvent {
   start?: number;
   attempt?: number;
   at?: string;
+  counts?: Record<string, number>;
 }
 interface Progress {
   card: string;
@@ -57,10 +58,11 @@ export class RunView {
 
   receive(message: Message): void {
     const { topic, data, snapshot } = message;
-    if (data && topic === `progress:${this.data.run}`) this.progress(data as Progress);
     if (topic !== `run:${this.data.run}`) return;
     if (snapshot) this.whole(snapshot);
-    if (data) this.one(data as RunEvent);
+    const event = data as (RunEvent & Partial<Progress>) | undefined;
+    if (event?.progress) this.progress(event as RunEvent & Progress);
+    else if (event) this.one(event);
   }
 
   private whole(state: RunState): void {
@@ -73,7 +75,7 @@ export class RunView {
     if (e.kind === "trigger" && e.state === "fired") this.fired(e.card, e.at ?? "");
     if (e.kind === "node") {
       const started = e.state === "running" ? e.at : undefined;
-      this.node({ card: e.card, state: e.state, start: e.start ?? 0, attempt: e.attempt ?? 0, started, ended: done(e.state) ? e.at : undefined });
+      this.node({ card: e.card, state: e.state, start: e.start ?? 0, attempt: e.attempt ?? 0, started, ended: done(e.state) ? e.at : undefined, counts: e.counts });
     }
   }
 
