@@ -126,7 +126,10 @@ func Parse(text []byte) (Document, error) {
 	return d, nil
 }
 
-var unknownKey = regexp.MustCompile(`^(line \d+): field (.*) not found in type portable\.(\w+)$`)
+var (
+	unknownKey = regexp.MustCompile(`^(line \d+): field (.*) not found in type portable\.(\w+)$`)
+	wrongKind  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ (?:(`.*`) )?into .*$")
+)
 
 // unreadable puts what the YAML package found into words for people.
 func unreadable(err error) error {
@@ -136,9 +139,10 @@ func unreadable(err error) error {
 	}
 	for i, line := range lines {
 		if m := unknownKey.FindStringSubmatch(line); m != nil {
-			line = fmt.Sprintf("%s: the key %s is not known in a %s", m[1], m[2], strings.ToLower(m[3]))
+			lines[i] = fmt.Sprintf("%s: the key %s is not known in a %s", m[1], m[2], strings.ToLower(m[3]))
+		} else if m := wrongKind.FindStringSubmatch(line); m != nil {
+			lines[i] = strings.Replace(fmt.Sprintf("%s: %s is not of the kind that belongs here", m[1], m[2]), ":  is", ": this is", 1)
 		}
-		lines[i] = strings.ReplaceAll(line, "portable.", "")
 	}
 	return engine.Errorf(engine.Invalid, "The file cannot be read: %s.", strings.Join(lines, "; "))
 }
