@@ -345,12 +345,12 @@ func TestAnEmptyInputKeepsItsFrozenColumns(t *testing.T) {
 func TestJSONBesidesItsSchemaIsReadAndNoticed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	in := Input{Name: "s", Format: engine.JSON, Files: []File{b.file("a.json", `{"id": 1, "extra": "x"}`)}}
-	in.Root, in.Schema = root(in.Files), []engine.Column{{Name: "id", Type: "VARCHAR"}, {Name: "gone", Type: "DATE"}}
+	in := Input{Name: "s", Format: engine.JSON, Files: []File{b.file("day=7/a.json", `{"id": 1, "extra": "x"}`)}}
+	in.Root, in.Schema = root(in.Files), []engine.Column{{Name: "id", Type: "VARCHAR"}, {Name: "gone", Type: "DATE"}, {Name: "day", Type: "BIGINT"}}
 
 	got := b.rows("SELECT * FROM s", in)
 
-	if got != "1|NULL|x" || !b.said("the column extra is new") || !b.said("the column gone is missing") {
+	if got != "1|NULL|7|x" || !b.said("the column extra is new") || !b.said("the column gone is missing") {
 		t.Errorf("got %s and notices %q", got, b.notices)
 	}
 }

@@ -43,8 +43,8 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 	return nil
 }
 
-// jsonColumns are the columns to read: those of the schema, and those that
-// only the files have.
+// jsonColumns are the columns to read from the files: those of the schema but
+// for keys that only the paths have, and those that only the files have.
 func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column, error) {
 	if len(r.groups) == 0 {
 		return r.in.Schema, nil
@@ -53,15 +53,20 @@ func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column,
 	if err != nil || len(r.in.Schema) == 0 {
 		return seen, err
 	}
-	columns := slices.Clone(r.in.Schema)
+	var columns []engine.Column
+	for _, c := range r.in.Schema {
+		_, has := find(seen, c.Name)
+		if !has && r.inPath(c.Name) {
+			continue
+		}
+		columns = append(columns, c)
+		if !has {
+			r.notes = append(r.notes, fmt.Sprintf("the column %s is missing in every file of this batch; it is NULL there.", c.Name))
+		}
+	}
 	for _, c := range seen {
 		if _, known := find(columns, c.Name); !known {
 			columns = append(columns, c)
-		}
-	}
-	for _, c := range r.in.Schema {
-		if _, has := find(seen, c.Name); !has && !r.inPath(c.Name) {
-			r.notes = append(r.notes, fmt.Sprintf("the column %s is missing in every file of this batch; it is NULL there.", c.Name))
 		}
 	}
 	return columns, nil
