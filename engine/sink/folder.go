@@ -150,15 +150,17 @@ func (p *publisher) files(partition string) []engine.OutFile {
 	return files
 }
 
-// add moves files to where they belong, each at once. A name that somebody
-// else has taken is never written over.
+// add moves files to where they belong, each at once, and then makes the moves
+// durable. A name that somebody else has taken is never written over.
 func (p *publisher) add(ctx context.Context, files []engine.OutFile) error {
+	var changed []string
 	for _, f := range files {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		target := filepath.Join(p.root, f.Path)
 		staged := filepath.Join(p.data, f.Path)
+		changed = append(changed, filepath.Dir(target))
 		if _, err := os.Lstat(staged); errors.Is(err, fs.ErrNotExist) {
 			if !p.there(f) {
 				return fmt.Errorf("%s is neither in the stage nor in the target", f.Path)
@@ -176,8 +178,11 @@ func (p *publisher) add(ctx context.Context, files []engine.OutFile) error {
 		if err != nil {
 			return writeError(target, err)
 		}
-		if err := syncPath(filepath.Dir(target)); err != nil {
-			return writeError(target, err)
+	}
+	slices.Sort(changed)
+	for _, dir := range slices.Compact(changed) {
+		if err := syncPath(dir); err != nil {
+			return writeError(dir, err)
 		}
 	}
 	return nil
@@ -204,15 +209,6 @@ func move(from, to string) error {
 // unsupported reports whether a file system does not know a kind of rename.
 func unsupported(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
-}
-
-// replaceRoot replaces the files of a target without partitions. The new ones
-// come first: for a moment readers may see both, and never none.
-func (p *publisher) replaceRoot(ctx context.Context, files []engine.OutFile) error {
-	if err := p.add(ctx, files); err != nil {
-		return err
-	}
-	return p.empty("")
 }
 
 // swap puts the staged folder of a partition in the place of the one that is

@@ -239,6 +239,14 @@ var scenarios = []struct {
 		want:    []string{"part-000002-0.csv:new"},
 	},
 	{
+		name: "replace of one file", mode: engine.Replace,
+		before:  []string{"part-000001-0.csv:old"},
+		touched: []string{""},
+		files:   []string{"part-000002-0.csv:new"},
+		late:    []string{"theirs.csv:stranger"},
+		want:    []string{"part-000002-0.csv:new", "theirs.csv:stranger"},
+	},
+	{
 		name: "replace of partitions", mode: engine.Replace,
 		before:  []string{"a.csv:old", "p=1/b.csv:old", "p=2/b.csv:old"},
 		touched: []string{"p=1"},
@@ -285,6 +293,34 @@ func TestPublishEndsAlikeWhereverItIsKilled(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestReadersOfOneFileNeverSeeBothNorNone(t *testing.T) {
+	t.Parallel()
+	g := folderTarget(t)
+	g.Sink.Mode = engine.Replace
+	g.put("old.csv", "old")
+	g.stage([]string{""}, "new.csv:new")
+	s := g.open()
+	steps := 0
+	s.step = func() {
+		steps++
+		var seen []string
+		for _, f := range g.holds() {
+			if _, text, _ := strings.Cut(f, ":"); !strings.HasPrefix(f, ".dogear/") {
+				seen = append(seen, text)
+			}
+		}
+		if len(seen) != 1 || seen[0] != "old" && seen[0] != "new" {
+			t.Errorf("before step %d: got %v, want the old file or the new one", steps, seen)
+		}
+	}
+
+	must(t, s.Publish(t.Context(), g.Sink, g.Manifest))
+
+	if got := g.holds(); !slices.Equal(got, []string{"new.csv:new"}) || steps < 3 {
+		t.Errorf("got %v after %d steps", got, steps)
 	}
 }
 
