@@ -187,6 +187,9 @@ func (fact *facts) recode(in Input, head infer.Head, copyTo string) error {
 	if closed := out.Close(); err == nil {
 		err = closed
 	}
+	if diskFull(err) {
+		return err // the file is not to blame
+	}
 	if err != nil {
 		return unreadable(in, fact.file, "it is not %s text (%v).", encoding, err)
 	}

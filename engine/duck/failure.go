@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -41,6 +42,9 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 		return failf(FailCrash, "The work was interrupted.")
 	}
 	c, ok := complaintOf(err)
+	if diskFull(err) || ok && c.Type == "IO" && noSpace.MatchString(c.Message) {
+		return failf(FailMemory, "The disk is full. Nothing was published.")
+	}
 	if !ok {
 		if errors.Is(err, os.ErrPermission) {
 			return failf(FailRefused, "%v.", err)
@@ -57,9 +61,6 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 	case "Permission":
 		return failf(FailRefused, "SQL may read only what the job names as its sources: %s", text)
 	case "IO":
-		if strings.Contains(c.Message, "No space left") {
-			return failf(FailMemory, "The disk is full. Nothing was published.")
-		}
 		return failf(FailData, "A file could not be read or written: %s", text)
 	case "Conversion", "Invalid Input", "Out of Range", "Constraint", "Mismatch Type":
 		return failf(FailData, "%s", text)
@@ -67,6 +68,14 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 		return failf(FailInternal, "%s", text)
 	}
 	return failf(FailSQL, "%s", text)
+}
+
+// noSpace finds what the system says of a disk, a quota or a limit that is full.
+var noSpace = regexp.MustCompile("No space left on device|Disk quota exceeded|File too large")
+
+// diskFull reports whether the system refused to write for want of room.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // sentence tidies a message of DuckDB: its first paragraph, with a full stop.

@@ -89,7 +89,7 @@ func downloadOne(ctx context.Context, client *s3.Client, at place.Place, f Exist
 	defer answer.Body.Close()
 	out, err := os.Create(f.Path)
 	if err != nil {
-		return fmt.Errorf("make room for %s: %w", f.Key, err)
+		return writeError(f.Path, err)
 	}
 	n, err := io.Copy(out, answer.Body)
 	if closed := out.Close(); err == nil {
@@ -99,7 +99,7 @@ func downloadOne(ctx context.Context, client *s3.Client, at place.Place, f Exist
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return fmt.Errorf("download %s: %w", f.Key, err)
+		return fmt.Errorf("download %s: %w", f.Key, writeError(f.Path, err))
 	}
 	return nil
 }

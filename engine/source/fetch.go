@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -185,6 +186,9 @@ func save(path string, body io.Reader, size int64) error {
 	}
 	if err == nil && n != size {
 		err = io.ErrUnexpectedEOF
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return engine.Errorf(engine.LimitHit, "The disk for downloads, with the folder %s, is full. Make room on it, or let the job read less at once.", filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("download to %s: %w", path, err)

@@ -80,13 +80,14 @@ func (s store) S3(context.Context, engine.ID) (bucket.Config, error) {
 
 // house is a job with its folders and ledger.
 type house struct {
-	t      *testing.T
-	dir    string
-	job    engine.Job
-	runner *Runner
-	ledger *ledger
-	client *s3.Client
-	number int64
+	t        *testing.T
+	dir      string
+	job      engine.Job
+	runner   *Runner
+	ledger   *ledger
+	client   *s3.Client
+	number   int64
+	attempts string // where attempts have their scratch
 
 	mu      sync.Mutex
 	log     []string
@@ -108,7 +109,7 @@ func newHouse(t *testing.T, sql engine.SQLJob) *house {
 	_, err = client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("lake")})
 	must(t, err)
 	roots := place.Roots{Base: dir, Allowed: []string{dir}}
-	h := &house{t: t, dir: dir, client: client, ledger: &ledger{pages: map[string][]byte{}, marks: map[string]*engine.Bookmark{}}}
+	h := &house{t: t, dir: dir, attempts: filepath.Join(dir, "attempts"), client: client, ledger: &ledger{pages: map[string][]byte{}, marks: map[string]*engine.Bookmark{}}}
 	settled := int64(0)
 	for i := range sql.Sources {
 		sql.Sources[i].Options.SettleMS = &settled
@@ -162,7 +163,7 @@ func (h *house) run(ctx context.Context) runner.Result {
 func (h *house) try(ctx context.Context, again *engine.Batch) (runner.Result, error) {
 	return h.runner.Run(ctx, runner.Attempt{
 		Job: &h.job, Run: engine.Run{ID: engine.NewID(time.Now()), Properties: map[string]string{"least": "0"}},
-		Dir: filepath.Join(h.t.TempDir(), "attempt"), Recover: again,
+		Dir: filepath.Join(h.attempts, string(engine.NewID(time.Now()))), Recover: again,
 	}, h)
 }
 
