@@ -66,8 +66,8 @@ lint: static/dist/app.js ## run the linter (its version is pinned)
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 
 .PHONY: bench
-bench: bin/dogear ## print the benchmarks, one JSON line a figure
-	go test ./e2e/bench -run '^$$' -bench . -benchtime 1x -timeout 60m -args -figures
+bench: static/dist/app.js ## print the benchmarks, one JSON line a figure
+	go run ./e2e/bench
 
 .PHONY: clean
 clean: ## remove what was built; data stays

@@ -95,7 +95,11 @@ func (a *attempt) work(ctx context.Context) {
 		return
 	}
 	a.log = log
-	defer a.log.Close()
+	defer func() {
+		if err := a.log.Close(); err != nil {
+			a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
+		}
+	}()
 	if a.batch != nil && a.batch.State == engine.BatchCommitted {
 		a.publish(ctx)
 		return
@@ -158,10 +162,11 @@ func sentence(state engine.State, timeout time.Duration) string {
 // load reads what the attempt works on, as it is now.
 func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	var timeout engine.Minutes
-	var err error
-	if a.run, err = a.e.Store.Run(ctx, a.node.Run); err != nil {
+	p, err := a.e.pinned(ctx, a.node.Run)
+	if err != nil {
 		return runner.Attempt{}, err
 	}
+	a.run = p.run
 	input := runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
 	switch a.node.Ref.Kind {
 	case engine.KindJob:

@@ -75,7 +75,7 @@ type Exec struct {
 	mu      sync.Mutex
 	queue   []item
 	wake    chan struct{} // holds one token while the queue is not empty
-	graphs  map[engine.ID]*graph.Graph
+	pins    map[engine.ID]pin
 	working map[engine.NodeKey]*attempt
 	waiting []engine.NodeRun // ready nodes that found no room, oldest first
 	stopped bool
@@ -107,7 +107,7 @@ func New(c Config) *Exec {
 	}
 	return &Exec{
 		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},
-		graphs: map[engine.ID]*graph.Graph{}, working: map[engine.NodeKey]*attempt{},
+		pins: map[engine.ID]pin{}, working: map[engine.NodeKey]*attempt{},
 	}
 }
 
@@ -241,29 +241,38 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 	}
 	if !w.Run.Open() {
 		e.mu.Lock()
-		delete(e.graphs, w.Run.ID)
+		delete(e.pins, w.Run.ID)
 		e.mu.Unlock()
 	}
 	e.Committed(w)
 }
 
-// graph returns the graph that a run pinned, nil for a job or crawl alone.
-func (e *Exec) graph(ctx context.Context, id engine.ID) (*graph.Graph, error) {
+// pin is what a run has pinned, kept while it is open: its nodes need not read
+// it again for every transition.
+type pin struct {
+	run   engine.Run
+	graph *graph.Graph // nil for a job or crawl alone
+}
+
+// pinned returns what a run has pinned. Of the run only what was so at its
+// start is current.
+func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
 	e.mu.Lock()
-	g, ok := e.graphs[id]
+	p, ok := e.pins[id]
 	e.mu.Unlock()
 	if ok {
-		return g, nil
+		return p, nil
 	}
 	run, err := e.Store.Run(ctx, id)
 	if err != nil {
-		return nil, err
+		return pin{}, err
 	}
+	p.run = run
 	if run.Kind == engine.RunWorkflow {
-		g = graph.New(&run.Body)
+		p.graph = graph.New(&run.Body)
 	}
-	e.keep(id, g)
-	return g, nil
+	e.keep(p)
+	return p, nil
 }
 
 // stopping reports that the server is on its way down.
@@ -273,8 +282,8 @@ func (e *Exec) stopping() bool {
 	return e.stopped
 }
 
-func (e *Exec) keep(id engine.ID, g *graph.Graph) {
+func (e *Exec) keep(p pin) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.graphs[id] = g
+	e.pins[p.run.ID] = p
 }

@@ -96,7 +96,7 @@ func (a *attempt) pause(ctx context.Context, wait time.Duration) bool {
 }
 
 func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []engine.TableChange) {
-	g, err := a.e.graph(ctx, a.node.Run)
+	p, err := a.e.pinned(ctx, a.node.Run)
 	if err == nil {
 		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
 			now := a.e.Now().UTC()
@@ -104,7 +104,7 @@ func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []en
 			if err := node.Move(engine.Succeeded, now); err != nil {
 				return flow.Writes{}, err
 			}
-			w := flow.End(g, st, run, node, now)
+			w := flow.End(p.graph, st, run, node, now)
 			done := batch
 			done.State = engine.BatchFinalized
 			w.Batch, w.Tables = &done, slices.Clone(tables)
@@ -143,10 +143,10 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 	if r.Error != "" && a.log != nil {
 		a.log.line(runner.Error, r.Error)
 	}
-	g, err := a.e.graph(ctx, a.node.Run)
+	p, err := a.e.pinned(ctx, a.node.Run)
 	if err == nil {
 		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
-			return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: g, moves: moves, inputs: inputs})
+			return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: p.graph, moves: moves, inputs: inputs})
 		})
 	}
 	if err != nil {

@@ -105,7 +105,7 @@ func (e *Exec) retake(ctx context.Context, n engine.NodeRun, batch *engine.Batch
 
 // stopLeft ends a node that was being stopped when the server ended.
 func (e *Exec) stopLeft(ctx context.Context, n engine.NodeRun, batch *engine.Batch) error {
-	g, err := e.graph(ctx, n.Run)
+	p, err := e.pinned(ctx, n.Run)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (e *Exec) stopLeft(ctx context.Context, n engine.NodeRun, batch *engine.Bat
 			return flow.Writes{}, err
 		}
 		err = errors.Join(err, now.Move(engine.Stopped, e.Now().UTC()))
-		w := flow.End(g, st, run, now, e.Now().UTC())
+		w := flow.End(p.graph, st, run, now, e.Now().UTC())
 		if batch != nil {
 			gone := *batch
 			gone.State = engine.BatchDiscarded

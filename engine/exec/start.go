@@ -88,7 +88,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if err := e.checkDeclared(ctx, &w, run.Properties); err != nil {
 		return engine.Run{}, err
 	}
-	e.keep(run.ID, g)
+	e.keep(pin{run, g})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		writes := flow.Begin(g, st, run, start.ID, now)
 		writes.Fire = fire
@@ -159,7 +159,7 @@ func (e *Exec) startAlone(ctx context.Context, kind engine.RunKind, head engine.
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: kind, Object: head.ID, Name: head.Name, Version: head.Version, Properties: properties, By: by, Started: now,
 	}
-	e.keep(run.ID, nil)
+	e.keep(pin{run: run})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
 		return flow.BeginAlone(run, ref, head.Name, now), nil
 	}})
@@ -169,7 +169,7 @@ func (e *Exec) startAlone(ctx context.Context, kind engine.RunKind, head engine.
 // Stop asks a run to end. Nothing new starts, running work is told to stop,
 // and a publish under way is finished.
 func (e *Exec) Stop(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
-	g, err := e.graph(ctx, id)
+	p, err := e.pinned(ctx, id)
 	if err != nil {
 		return engine.Run{}, err
 	}
@@ -180,7 +180,7 @@ func (e *Exec) Stop(ctx context.Context, id engine.ID, by string) (engine.Run, e
 				open = append(open, n)
 			}
 		}
-		return flow.Stop(g, st, run, open, by, e.Now().UTC())
+		return flow.Stop(p.graph, st, run, open, by, e.Now().UTC())
 	}})
 	return written.Run, err
 }

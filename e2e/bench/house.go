@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dogear/db"
+	"dogear/db/secret"
+	"dogear/engine"
+	"dogear/engine/bookmark"
+	"dogear/engine/bucket"
+	"dogear/engine/exec"
+	"dogear/engine/flow"
+	"dogear/engine/place"
+	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
+	"dogear/engine/runner/sql"
+	"dogear/engine/sink"
+	"dogear/engine/source"
+)
+
+func datasync(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }
+
+// house is a store and an exec over it, without the web.
+type house struct {
+	store *db.Store
+	exec  *exec.Exec
+	ended chan engine.Run
+}
+
+func newHouse(ctx context.Context, dir string, jobs func(*db.Store) runner.Runner) (*house, error) {
+	key, err := secret.New(make([]byte, 32))
+	if err != nil {
+		return nil, err
+	}
+	store, err := db.Open(ctx, filepath.Join(dir, "dogear.db"), key)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{store: store, ended: make(chan engine.Run, 16)}
+	h.exec = exec.New(exec.Config{
+		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs(store)}, Processes: shim.Processes{},
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Dir: filepath.Join(dir, "runs"),
+		Committed: func(w flow.Writes) {
+			if !w.Run.Open() {
+				h.ended <- w.Run
+			}
+		},
+	})
+	go func() { _ = h.exec.Run(ctx) }()
+	return h, nil
+}
+
+// sqlRunner is the real runner of SQL jobs over folders below root.
+func sqlRunner(root string) func(*db.Store) runner.Runner {
+	return func(store *db.Store) runner.Runner {
+		roots, buckets := place.Roots{Base: root, Allowed: []string{root}}, bucket.New(nil)
+		files := source.New(roots, buckets)
+		planner := &bookmark.Planner{Ledger: store, Lister: files, Tables: store, Hasher: files}
+		return &sql.Runner{Planner: planner, Source: files, Sink: sink.New(roots, buckets), Now: time.Now}
+	}
+}
+
+func (h *house) job(ctx context.Context, name string, body engine.JobBody) (engine.ID, error) {
+	id, err := h.store.CreateJob(ctx, name, body, "bench", time.Now())
+	if err != nil {
+		return "", err
+	}
+	_, err = h.store.PublishJob(ctx, id, "bench", time.Now())
+	return id, err
+}
+
+// runJob runs a job to its end and returns how long that took.
+func (h *house) runJob(ctx context.Context, id engine.ID) (time.Duration, engine.NodeRun, error) {
+	start := time.Now()
+	run, err := h.exec.StartJob(ctx, id, nil, "bench")
+	if err != nil {
+		return 0, engine.NodeRun{}, err
+	}
+	ended := <-h.ended
+	took := time.Since(start)
+	nodes, err := h.store.NodeRuns(ctx, run.ID)
+	if err == nil && ended.Outcome != engine.RunSucceeded {
+		err = fmt.Errorf("the run ended %s: %s", ended.Outcome, nodes[0].Error)
+	}
+	return took, nodes[0], err
+}
+
+// peak is the highest resident memory of this process in MB.
+func peak() float64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return kb / 1000
+		}
+	}
+	return 0
+}
+
+// childPeak is the highest resident memory of any child so far in MB.
+func childPeak() float64 {
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &usage) != nil {
+		return 0
+	}
+	return float64(usage.Maxrss) / 1000
+}
