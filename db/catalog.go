@@ -169,7 +169,7 @@ func dropPartitions(ctx context.Context, tx bun.Tx, table string, keys []string)
 	if len(keys) == 0 {
 		return nil
 	}
-	_, err := tx.NewDelete().Model((*partitionRow)(nil)).Where("table_id = ?", table).Where("key IN (?)", bun.In(keys)).Exec(ctx)
+	_, err := tx.NewDelete().Model((*partitionRow)(nil)).Where("table_id = ?", table).Where("key IN (?)", bun.List(keys)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("drop partitions: %w", err)
 	}

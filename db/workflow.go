@@ -151,7 +151,7 @@ func knownOps(ctx context.Context, tx bun.Tx, id engine.ID, ops []string) (map[s
 		return done, nil
 	}
 	var rows []draftOpRow
-	err := tx.NewSelect().Model(&rows).Column("op_id").Where("object_id = ? AND op_id IN (?)", string(id), bun.In(ops)).Scan(ctx)
+	err := tx.NewSelect().Model(&rows).Column("op_id").Where("object_id = ? AND op_id IN (?)", string(id), bun.List(ops)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look up operations of draft %s: %w", id, err)
 	}

@@ -65,16 +65,31 @@ func TestPartitionsAreAddedUpReplacedAndDropped(t *testing.T) {
 			change engine.TableChange
 			want   string
 		}{
-			{"a first append", engine.TableChange{Table: sales("id"), Adds: true, Partitions: []engine.Partition{part("01", 2, 20, 200), part("02", 1, 10, 100)}},
-				"v1: 2 partitions, 30 rows, 300 bytes\n01: 2 files, 20 rows, 200 bytes\n02: 1 files, 10 rows, 100 bytes"},
-			{"a second append", engine.TableChange{Table: sales("id"), Adds: true, Partitions: []engine.Partition{part("02", 1, 5, 50), part("03", 1, 1, 10)}},
-				"v1: 3 partitions, 36 rows, 360 bytes\n01: 2 files, 20 rows, 200 bytes\n02: 2 files, 15 rows, 150 bytes\n03: 1 files, 1 rows, 10 bytes"},
-			{"a merge that moves the rows of one partition to another", engine.TableChange{Table: sales("id"), Partitions: []engine.Partition{part("01", 0, 0, 0), part("02", 1, 35, 300)}},
-				"v1: 2 partitions, 36 rows, 310 bytes\n02: 1 files, 35 rows, 300 bytes\n03: 1 files, 1 rows, 10 bytes"},
-			{"an append of nothing", engine.TableChange{Table: sales("id"), Adds: true},
-				"v1: 2 partitions, 36 rows, 310 bytes\n02: 1 files, 35 rows, 300 bytes\n03: 1 files, 1 rows, 10 bytes"},
-			{"the whole table", engine.TableChange{Table: sales("id"), Whole: true, Partitions: []engine.Partition{part("09", 1, 7, 70)}},
-				"v1: 1 partitions, 7 rows, 70 bytes\n09: 1 files, 7 rows, 70 bytes"},
+			{
+				"a first append",
+				engine.TableChange{Table: sales("id"), Adds: true, Partitions: []engine.Partition{part("01", 2, 20, 200), part("02", 1, 10, 100)}},
+				"v1: 2 partitions, 30 rows, 300 bytes\n01: 2 files, 20 rows, 200 bytes\n02: 1 files, 10 rows, 100 bytes",
+			},
+			{
+				"a second append",
+				engine.TableChange{Table: sales("id"), Adds: true, Partitions: []engine.Partition{part("02", 1, 5, 50), part("03", 1, 1, 10)}},
+				"v1: 3 partitions, 36 rows, 360 bytes\n01: 2 files, 20 rows, 200 bytes\n02: 2 files, 15 rows, 150 bytes\n03: 1 files, 1 rows, 10 bytes",
+			},
+			{
+				"a merge that moves the rows of one partition to another",
+				engine.TableChange{Table: sales("id"), Partitions: []engine.Partition{part("01", 0, 0, 0), part("02", 1, 35, 300)}},
+				"v1: 2 partitions, 36 rows, 310 bytes\n02: 1 files, 35 rows, 300 bytes\n03: 1 files, 1 rows, 10 bytes",
+			},
+			{
+				"an append of nothing",
+				engine.TableChange{Table: sales("id"), Adds: true},
+				"v1: 2 partitions, 36 rows, 310 bytes\n02: 1 files, 35 rows, 300 bytes\n03: 1 files, 1 rows, 10 bytes",
+			},
+			{
+				"the whole table",
+				engine.TableChange{Table: sales("id"), Whole: true, Partitions: []engine.Partition{part("09", 1, 7, 70)}},
+				"v1: 1 partitions, 7 rows, 70 bytes\n09: 1 files, 7 rows, 70 bytes",
+			},
 		} {
 			change(t, store, c.change)
 

@@ -141,8 +141,8 @@ func VersionOf(history []engine.BookmarkMove, version int) *engine.BookmarkMove 
 	return &history[i]
 }
 
-// Entries that a finished plan leaves in the ledger: what was taken, as the
-// runner saw it, and what the plan noticed beside it. An object that is gone
+// Settled are the entries that a finished plan leaves in the ledger: what was
+// taken, as the runner saw it, and what the plan noticed beside it. An object that is gone
 // is remembered as gone; one that was only touched gets its new time, so that
 // it need not be read again to know that.
 func Settled(part engine.SourcePlan, run engine.ID, taken []engine.Entry) []engine.Entry {
@@ -160,6 +160,7 @@ func Settled(part engine.SourcePlan, run engine.ID, taken []engine.Entry) []engi
 			e := *o.Prior
 			e.Object = o.Object
 			entries = append(entries, e)
+		default: // says nothing about what was known
 		}
 	}
 	slices.SortFunc(entries, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) })

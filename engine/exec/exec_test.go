@@ -153,7 +153,7 @@ func (h *house) draw(lines ...string) engine.ID {
 		trigger := engine.Trigger{ID: engine.NewID(time.Now()), Name: fmt.Sprintf("t%d", i), Type: engine.OnDemand}
 		if left != "start" {
 			trigger.Type = engine.Conditional
-			for _, name := range strings.Fields(left) {
+			for name := range strings.FieldsSeq(left) {
 				if name == "any:" {
 					trigger.Predicate.Logic = engine.Any
 					continue
@@ -161,7 +161,7 @@ func (h *house) draw(lines ...string) engine.ID {
 				trigger.Predicate.Conditions = append(trigger.Predicate.Conditions, engine.Condition{Ref: h.job(name, 0), State: engine.State(condition)})
 			}
 		}
-		for _, name := range strings.Fields(target) {
+		for name := range strings.FieldsSeq(target) {
 			trigger.Actions = append(trigger.Actions, engine.Action{Ref: h.job(name, 0)})
 		}
 		body.Triggers = append(body.Triggers, trigger)

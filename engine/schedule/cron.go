@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
 	_ "time/tzdata" // a container without zone data must not fall back to UTC (D18)
 
 	"dogear/engine"
@@ -51,8 +50,10 @@ type dayRule struct {
 
 type nth struct{ weekday, n int }
 
-var monthNames = []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
-var dayNames = []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}
+var (
+	monthNames = []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
+	dayNames   = []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}
+)
 
 const (
 	firstYear = 1970
@@ -86,7 +87,7 @@ func Parse(text string) (Cron, error) {
 		{&c.years, fields[5], "year", firstYear, lastYear, nil},
 	} {
 		*f.into = set{lo: f.lo, hi: f.hi}
-		for _, part := range strings.Split(f.text, ",") {
+		for part := range strings.SplitSeq(f.text, ",") {
 			if err := f.into.parse(part, f.names); err != "" {
 				return Cron{}, bad(text, "the field "+f.name+": "+err)
 			}
@@ -180,7 +181,7 @@ func (d *dayRule) parse(month, week string) string {
 }
 
 func (d *dayRule) parts(field, name string, parse func(string) string) string {
-	for _, part := range strings.Split(field, ",") {
+	for part := range strings.SplitSeq(field, ",") {
 		if why := parse(strings.ToUpper(part)); why != "" {
 			return "the field " + name + ": " + why
 		}

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"dogear/engine"
 	"dogear/engine/event"
 	"dogear/handlers/web"
-
-	"github.com/gorilla/websocket"
 )
 
 const (

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"dogear/engine"
 	"dogear/engine/auth"
 	"dogear/engine/event"
 	"dogear/handlers/live"
 	"dogear/handlers/web"
-
-	"github.com/gorilla/websocket"
 )
 
 const runID = "01KBA5ZC9J6Q0V5W3D8M7N2P4R"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -195,9 +196,7 @@ func TestATriggerIsChangedFieldByField(t *testing.T) {
 	seen := url.Values{"seen.name": {"Daily"}, "seen.schedule": {"cron(0 2 * * ? *)"}, "seen.zone": {""}, "enabled": {"yes"}}
 	with := func(field, typed string) url.Values {
 		form := url.Values{"name": {"Daily"}, "schedule": {"cron(0 2 * * ? *)"}, "zone": {""}}
-		for k, v := range seen {
-			form[k] = v
-		}
+		maps.Copy(form, seen)
 		form.Set(field, typed)
 		return form
 	}

@@ -50,6 +50,7 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 		node.Inputs = run.PageInputs(node.Batch.Plan, 0, inputPage)
 	case run.TabBookmark:
 		node.Moves, err = p.moves(ctx, node)
+	case run.TabOutputs, run.TabArguments, run.TabAttempts: // show what is there already
 	}
 	return node, err
 }

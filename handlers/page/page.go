@@ -10,13 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"dogear/engine"
 	"dogear/engine/auth"
 	"dogear/handlers/web"
 	"dogear/static"
 	"dogear/views/layout"
-
-	"github.com/a-h/templ"
 )
 
 // Store is what the screens read and write. Each file says which part it

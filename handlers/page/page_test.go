@@ -127,9 +127,11 @@ func TestSavingAJobKeepsWhatTheFormDoesNotShow(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
 	_, form := site.get(t, "/jobs/"+string(site.job))
-	values := url.Values{"name": {"renamed"}, "bookmark": {"enabled"}, "then": {"publish"}, "base": {value(t, form, "base")},
+	values := url.Values{
+		"name": {"renamed"}, "bookmark": {"enabled"}, "then": {"publish"}, "base": {value(t, form, "base")},
 		"source.0.rest": {value(t, form, "source.0.rest")}, "source.0.name": {"sales"}, "source.0.path": {"/data/sales/*.csv"}, "source.0.format": {"csv"},
-		"step.0.name": {"out"}, "step.0.sql": {"SELECT * FROM sales"}, "sink.0.from": {"out"}, "sink.0.path": {"/out"}, "sink.0.mode": {"append"}}
+		"step.0.name": {"out"}, "step.0.sql": {"SELECT * FROM sales"}, "sink.0.from": {"out"}, "sink.0.path": {"/out"}, "sink.0.mode": {"append"},
+	}
 
 	status, _ := site.change(t, "/jobs/"+string(site.job), values)
 
@@ -298,11 +300,15 @@ func serve(t *testing.T) *site {
 	ref := engine.Ref{Kind: engine.KindJob, ID: s.job}
 	crawl := engine.Ref{Kind: engine.KindCrawler, ID: s.crawler}
 	s.nodes = []engine.NodeRun{
-		{Run: runID, Ref: ref, Name: "raw-to-curated " + odd, Start: 1, Attempt: 1, State: engine.Running, Version: 1, Batch: batchID,
+		{
+			Run: runID, Ref: ref, Name: "raw-to-curated " + odd, Start: 1, Attempt: 1, State: engine.Running, Version: 1, Batch: batchID,
 			Arguments: map[string]string{"TargetDate": "2026-11-28"}, Counts: engine.Counts{Files: 4, RowsIn: 612440, RowsOut: 612440, BytesOut: 27_400_000},
-			ReadyAt: noon.Add(-41 * time.Second), Started: noon.Add(-40 * time.Second)},
-		{Run: runID, Ref: crawl, Name: "curated-crawler", Start: 1, Attempt: 1, State: engine.Failed, Version: 1, Error: "The folder /out cannot be listed.",
-			ReadyAt: noon.Add(-30 * time.Second), Started: noon.Add(-28 * time.Second), Ended: noon.Add(-20 * time.Second)},
+			ReadyAt: noon.Add(-41 * time.Second), Started: noon.Add(-40 * time.Second),
+		},
+		{
+			Run: runID, Ref: crawl, Name: "curated-crawler", Start: 1, Attempt: 1, State: engine.Failed, Version: 1, Error: "The folder /out cannot be listed.",
+			ReadyAt: noon.Add(-30 * time.Second), Started: noon.Add(-28 * time.Second), Ended: noon.Add(-20 * time.Second),
+		},
 	}
 	s.write(0, 3)
 	files, err := static.Load()
@@ -398,8 +404,10 @@ func value(t *testing.T, body, name string) string {
 func (w world) aRun() engine.Run {
 	body := engine.WorkflowBody{Triggers: []engine.Trigger{
 		{ID: "01KBA5ZC9J6Q0V5W3D8M7N2P4E", Name: "Daily", Type: engine.Scheduled, Schedule: "cron(0 2 * * ? *)", Actions: []engine.Action{{Ref: w.s.nodes[0].Ref}}},
-		{ID: "01KBA5ZC9J6Q0V5W3D8M7N2P4F", Name: "after", Type: engine.Conditional, Actions: []engine.Action{{Ref: w.s.nodes[1].Ref}},
-			Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: w.s.nodes[0].Ref, State: engine.Succeeded}}}},
+		{
+			ID: "01KBA5ZC9J6Q0V5W3D8M7N2P4F", Name: "after", Type: engine.Conditional, Actions: []engine.Action{{Ref: w.s.nodes[1].Ref}},
+			Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: w.s.nodes[0].Ref, State: engine.Succeeded}}},
+		},
 	}}
 	return engine.Run{ID: runID, Kind: engine.RunWorkflow, Object: w.s.workflow, Name: "daily " + odd, By: "owner", Started: noon.Add(-41 * time.Second), Seq: 7, Body: body}
 }
@@ -449,8 +457,10 @@ func (w world) Batch(context.Context, engine.ID) (engine.Batch, error) {
 }
 
 func aMark(job engine.ID) engine.Bookmark {
-	return engine.Bookmark{ID: markID, Job: job, Ctx: "sales_csv", Version: 212, Files: 1204, Bytes: 9_840_000_000, At: noon.Add(-2 * time.Hour), By: "run",
-		Newest: engine.Object{Key: "raw/sales_0012.csv", ModNS: noon.Add(-3 * time.Hour).UnixNano()}}
+	return engine.Bookmark{
+		ID: markID, Job: job, Ctx: "sales_csv", Version: 212, Files: 1204, Bytes: 9_840_000_000, At: noon.Add(-2 * time.Hour), By: "run",
+		Newest: engine.Object{Key: "raw/sales_0012.csv", ModNS: noon.Add(-3 * time.Hour).UnixNano()},
+	}
 }
 
 func (w world) Bookmarks(context.Context) ([]engine.Bookmark, error) {
@@ -471,8 +481,10 @@ func (w world) BookmarkMoves(context.Context, engine.ID) ([]engine.BookmarkMove,
 }
 
 func aTable() engine.Table {
-	return engine.Table{ID: tableID, Database: "sales_curated", Name: "sales", Version: 2, Location: "/out", Format: engine.Parquet, Partitions: 412, Rows: 1_000_000, Bytes: 80_000_000,
-		Columns: []engine.Column{{Name: "order_id", Type: "BIGINT"}, {Name: "price", Type: "DECIMAL(18,2)"}}, Keys: []engine.Column{{Name: "year", Type: "INTEGER"}}, At: noon.Add(-time.Hour), By: "curated-crawler"}
+	return engine.Table{
+		ID: tableID, Database: "sales_curated", Name: "sales", Version: 2, Location: "/out", Format: engine.Parquet, Partitions: 412, Rows: 1_000_000, Bytes: 80_000_000,
+		Columns: []engine.Column{{Name: "order_id", Type: "BIGINT"}, {Name: "price", Type: "DECIMAL(18,2)"}}, Keys: []engine.Column{{Name: "year", Type: "INTEGER"}}, At: noon.Add(-time.Hour), By: "curated-crawler",
+	}
 }
 
 func (w world) Tables(context.Context) ([]engine.Table, error) { return []engine.Table{aTable()}, nil }

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
 	"dogear/engine"
 	"dogear/static"
 	"dogear/views/layout"
-
-	"github.com/a-h/templ"
-	"github.com/labstack/echo/v4"
 )
 
 // buffers are reused, so that a page costs no new memory.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"dogear/engine"
-
 	"github.com/labstack/echo/v4"
+
+	"dogear/engine"
 )
 
 const requestIDKey = "request-id"

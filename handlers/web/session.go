@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"dogear/engine"
-	"dogear/engine/auth"
-
 	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
+
+	"dogear/engine"
+	"dogear/engine/auth"
 )
 
 const (

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"dogear/engine"
-	"dogear/static"
-
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+
+	"dogear/engine"
+	"dogear/static"
 )
 
 // Ctx is one request and its answer.
@@ -108,7 +108,7 @@ func check(routes []Route) error {
 			return fmt.Errorf("route %s would match paths of any length", name)
 		}
 		seen[name] = true
-		for _, part := range strings.Split(r.Path, "/") {
+		for part := range strings.SplitSeq(r.Path, "/") {
 			if param, ok := strings.CutPrefix(part, ":"); ok && params[param] == nil {
 				return fmt.Errorf("route %s has the parameter %q, which is not in the list of params", name, param)
 			}

@@ -199,8 +199,11 @@ func hiddenSource(i int, s engine.Source) []pair {
 	at := "source." + strconv.Itoa(i) + "."
 	fields := []pair{
 		{at + "rest", text(s)},
-		{at + "name", s.Name}, {at + "catalog_table", s.CatalogTable}, {at + "partition", s.Options.Partition},
-		{at + "exclude", strings.Join(s.Options.Exclude, ", ")}, {at + "unreadable", s.Policy.Unreadable},
+		{at + "name", s.Name},
+		{at + "catalog_table", s.CatalogTable},
+		{at + "partition", s.Options.Partition},
+		{at + "exclude", strings.Join(s.Options.Exclude, ", ")},
+		{at + "unreadable", s.Policy.Unreadable},
 	}
 	if i > 0 {
 		fields = append(fields, pair{at + "path", s.Path}, pair{at + "format", string(s.Format)},

@@ -78,8 +78,10 @@ var (
 	writeFormats  = []choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
 	unreadable    = []choice{{"", "Fail and name it"}, {"hold", "Hold it and read the rest"}}
 	writeModes    = []choice{
-		{string(engine.Append), "Append"}, {string(engine.Merge), "Merge by key"},
-		{string(engine.OverwritePartitions), "Overwrite partitions"}, {string(engine.Replace), "Replace all"},
+		{string(engine.Append), "Append"},
+		{string(engine.Merge), "Merge by key"},
+		{string(engine.OverwritePartitions), "Overwrite partitions"},
+		{string(engine.Replace), "Replace all"},
 	}
 )
 

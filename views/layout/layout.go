@@ -7,8 +7,9 @@ import (
 	"io"
 	"time"
 
-	"dogear/engine"
 	"github.com/a-h/templ"
+
+	"dogear/engine"
 )
 
 // Page is what the frame needs to know of the page in it.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -234,9 +235,7 @@ func PageInputs(plan engine.Plan, from, limit int) Inputs {
 	var all []Input
 	for _, s := range plan.Sources {
 		sums := map[engine.Reason]engine.Tally{}
-		for r, t := range s.Counts {
-			sums[r] = t
-		}
+		maps.Copy(sums, s.Counts)
 		for _, o := range slices.Concat(s.Taken, s.Exceptions) {
 			all = append(all, Input{Source: s.Source, Planned: o})
 			if _, counted := s.Counts[o.Reason]; !counted {

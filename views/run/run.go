@@ -208,8 +208,11 @@ type tally struct {
 
 func (v View) tallies() []tally {
 	all := []tally{
-		{"ok", "check", "done", 0}, {"run", "loader-circle", "running", 0}, {"bad", "x", "failed", 0},
-		{"idle", "square", "stopped or skipped", 0}, {"idle", "circle-dashed", "waiting", 0},
+		{"ok", "check", "done", 0},
+		{"run", "loader-circle", "running", 0},
+		{"bad", "x", "failed", 0},
+		{"idle", "square", "stopped or skipped", 0},
+		{"idle", "circle-dashed", "waiting", 0},
 	}
 	for _, ref := range v.Refs() {
 		n, ok := v.newest(ref)

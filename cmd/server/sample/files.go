@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,8 +98,8 @@ func (f Files) newest() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, engine.Errorf(engine.NotFound, "The sample's folder %s is gone: %w", f.Dir, err)
 	}
-	for i := len(entries) - 1; i >= 0; i-- {
-		if day, err := time.Parse(time.DateOnly+".csv", entries[i].Name()); err == nil {
+	for _, entrie := range slices.Backward(entries) {
+		if day, err := time.Parse(time.DateOnly+".csv", entrie.Name()); err == nil {
 			return day, nil
 		}
 	}
@@ -142,7 +143,7 @@ func rows(w *bufio.Writer, day time.Time, kind int) {
 	if kind == lateOnes {
 		n, first = 300, first+90_000
 	}
-	w.WriteString(header)
+	fmt.Fprint(w, header) // Flush reports what went wrong
 	for i := range int64(n) {
 		p := r.IntN(len(products))
 		quantity := 1 + r.IntN(4)

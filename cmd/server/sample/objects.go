@@ -99,9 +99,15 @@ func curated() engine.JobBody {
 				Name: "sales", Path: "raw/sales/*.csv", Format: engine.CSV, Read: engine.ReadNew, Ctx: "sales_csv",
 				Options: engine.SourceOptions{CSV: engine.Dialect{Delimiter: ",", Quote: `"`, Escape: `"`, Header: &yes}},
 				Schema: []engine.Column{
-					{Name: "order_id", Type: "BIGINT"}, {Name: "ordered_at", Type: "TIMESTAMP"}, {Name: "customer_id", Type: "VARCHAR"},
-					{Name: "country", Type: "VARCHAR"}, {Name: "product", Type: "VARCHAR"}, {Name: "quantity", Type: "BIGINT"},
-					{Name: "unit_price", Type: "DECIMAL(10,2)"}, {Name: "note", Type: "VARCHAR"}, {Name: "updated_at", Type: "TIMESTAMP"},
+					{Name: "order_id", Type: "BIGINT"},
+					{Name: "ordered_at", Type: "TIMESTAMP"},
+					{Name: "customer_id", Type: "VARCHAR"},
+					{Name: "country", Type: "VARCHAR"},
+					{Name: "product", Type: "VARCHAR"},
+					{Name: "quantity", Type: "BIGINT"},
+					{Name: "unit_price", Type: "DECIMAL(10,2)"},
+					{Name: "note", Type: "VARCHAR"},
+					{Name: "updated_at", Type: "TIMESTAMP"},
 				},
 			}},
 			Steps: []engine.Step{{

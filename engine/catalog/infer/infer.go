@@ -5,6 +5,7 @@ package infer
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -33,7 +34,7 @@ func Read(r io.Reader) (Head, error) {
 	var data bytes.Buffer
 	for limit := int64(headSize); ; limit *= 2 {
 		_, err := io.CopyN(&data, r, limit-int64(data.Len()))
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return Head{data.Bytes(), true}, nil
 		}
 		if err != nil {

@@ -191,7 +191,7 @@ func TestTypesOfColumns(t *testing.T) {
 	}
 	for _, test := range tests {
 		file := "v,w\n"
-		for _, v := range strings.Fields(test.values) {
+		for v := range strings.FieldsSeq(test.values) {
 			file += v + ",x\n"
 		}
 		s, err := CSV(Head{[]byte(file), true}, engine.Dialect{})
