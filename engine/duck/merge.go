@@ -2,6 +2,8 @@ package duck
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,11 +100,13 @@ func (m *merger) newRows(ctx context.Context, batch string) error {
 		return failf(FailData, "%s of %s have no value in the key (%s), so they cannot be merged. Filter them out, or give them a key.",
 			plural(n, "row", "rows"), m.sink.From, strings.Join(m.sink.Keys, ", "))
 	}
-	if m.sink.LatestBy == "" {
-		if err := m.unique(ctx, batch); err != nil {
-			return err
-		}
-	} else {
+	n, key, err := m.repeated(ctx, batch)
+	switch {
+	case err != nil:
+		return err
+	case n > 0 && m.sink.LatestBy == "":
+		return failf(FailData, "%d rows of %s have the key %s. Say which of them counts by a column for the latest, or make the key unique in the SQL.", n, m.sink.From, key)
+	case n > 0:
 		// Rows alike in LatestBy are told apart by all their columns, so that
 		// the same batch always keeps the same row.
 		batch = fmt.Sprintf("%s QUALIFY row_number() OVER (PARTITION BY %s ORDER BY %s DESC NULLS LAST, %s) = 1",
@@ -122,27 +126,23 @@ func allNames(columns []engine.Column) string {
 	return names(all)
 }
 
-// unique fails on two rows with one key and names the key.
-func (m *merger) unique(ctx context.Context, batch string) error {
+// repeated finds a key that several rows have, and how many; 0 where none is.
+func (m *merger) repeated(ctx context.Context, batch string) (n int64, key string, err error) {
 	values := make([]string, len(m.sink.Keys))
 	for i, key := range m.sink.Keys {
 		values[i] = fmt.Sprintf("%s || ' = ' || %s::VARCHAR", literal(key), quote(key))
 	}
-	rows, err := m.c.QueryContext(ctx, fmt.Sprintf("SELECT %s, count(*) FROM (%s) GROUP BY %s HAVING count(*) > 1 ORDER BY ALL LIMIT 1",
-		strings.Join(values, " || ', ' || "), batch, names(m.sink.Keys)))
+	stop := m.watch(ctx, "looking for keys that come twice")
+	defer stop()
+	err = m.c.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*), %s FROM (%s) GROUP BY %s HAVING count(*) > 1 ORDER BY ALL LIMIT 1",
+		strings.Join(values, " || ', ' || "), batch, names(m.sink.Keys))).Scan(&n, &key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, "", nil
+	}
 	if err != nil {
-		return fmt.Errorf("look for keys that come twice: %w", err)
+		return 0, "", fmt.Errorf("look for keys that come twice: %w", err)
 	}
-	defer rows.Close()
-	if !rows.Next() {
-		return rows.Err()
-	}
-	var key string
-	var n int64
-	if err := rows.Scan(&key, &n); err != nil {
-		return fmt.Errorf("read a key that comes twice: %w", err)
-	}
-	return failf(FailData, "%d rows of %s have the key %s. Say which of them counts by a column for the latest, or make the key unique in the SQL.", n, m.sink.From, key)
+	return n, key, nil
 }
 
 // oldRows makes the table "files" of what the target holds, and the view

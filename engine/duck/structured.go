@@ -50,13 +50,16 @@ func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column,
 		return r.in.Schema, nil
 	}
 	seen, err := s.describeJSON(ctx, r.groups)
-	if err != nil || len(r.in.Schema) == 0 {
+	if len(r.in.Schema) == 0 {
 		return seen, err
+	}
+	if err != nil {
+		seen = r.in.Schema // the read itself says which file is broken
 	}
 	var columns []engine.Column
 	for _, c := range r.in.Schema {
 		_, has := find(seen, c.Name)
-		if !has && r.inPath(c.Name) {
+		if (!has || err != nil) && r.inPath(c.Name) {
 			continue
 		}
 		columns = append(columns, c)
