@@ -305,6 +305,24 @@ func TestASecondCrawlLooksAtWhatIsNewOnly(t *testing.T) {
 	}
 }
 
+func TestFilesOfSeveralDialectsAreOneTable(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.put(map[string]string{"t/a.csv": "id,note\n1,a\n2,b\n"})
+	g.crawl()
+	g.put(map[string]string{"t/b.csv": "id;note\n3;c\n4;\"d;e\"\n"})
+	g.crawl()
+	noticed := g.said(`do not all separate values by ","`)
+	g.put(map[string]string{"t/c.csv": "id;note\n5;f\n6;g\n"})
+	g.crawl()
+
+	got := g.rows("SELECT id, note FROM lake.t ORDER BY id")
+
+	if got != "1|a 2|b 3|c 4|d;e 5|f 6|g" || !noticed {
+		t.Errorf("got %s and noticed %t\n%s", got, noticed, g.catalog())
+	}
+}
+
 func TestAPartitionThatIsGoneIsDropped(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -39,6 +39,8 @@ func (c *crawling) change(ctx context.Context, src engine.Source, t found, locat
 		table.Columns = catalog.Widen(old.Columns, columns)
 		if len(columns) == 0 { // nothing new to look into
 			table.Format, table.Dialect = old.Format, old.Dialect
+		} else if old.Format == format {
+			table.Dialect = common(old.Dialect, dialect)
 		}
 		c.news(old, table)
 	case engine.CodeOf(err) == engine.NotFound:
@@ -84,6 +86,9 @@ func (c *crawling) news(old, now engine.Table) {
 			names = append(names, col.Name)
 		}
 		c.h.Log(runner.Info, fmt.Sprintf("%s: new columns %s", now.FullName(), strings.Join(names, ", ")))
+	}
+	if old.Dialect.Delimiter != now.Dialect.Delimiter {
+		c.h.Log(runner.Warn, fmt.Sprintf("%s: its files do not all separate values by %q; each is looked at when it is read", now.FullName(), old.Dialect.Delimiter))
 	}
 	for i, was := range old.Columns {
 		if now.Columns[i].Type != was.Type {
@@ -186,6 +191,7 @@ func (c *crawling) csv(ctx context.Context, src engine.Source, objects []engine.
 		if len(shapes) == 0 {
 			dialect = shape.Dialect
 		}
+		dialect = common(dialect, shape.Dialect)
 		shapes = append(shapes, shape)
 	}
 	return lower(infer.Union(shapes)), dialect, nil
