@@ -27,8 +27,13 @@ node_modules/.installed: package-lock.json
 run: bin/dogear ## build and start the product with its sample pipeline
 	./bin/dogear serve --data data --sample
 
+# The S3 server of the tests, in a module of its own so that what it needs is not
+# what the product needs.
+bin/versitygw: e2e/tools/go.mod e2e/tools/go.sum
+	cd e2e/tools && go build -o ../../bin/versitygw github.com/versity/versitygw/cmd/versitygw
+
 .PHONY: test
-test: system bin/dogear e2e/node_modules/.installed ## every test: rules, engine, both databases, browser
+test: system bin/dogear bin/versitygw e2e/node_modules/.installed ## every test: rules, engine, both databases, browser
 	$(MAKE) --no-print-directory fresh
 	npm run --silent check
 	npm test --silent
