@@ -50,11 +50,16 @@ const (
 	sampleFiles = 2
 	// listings is how often files are listed again because a job replaces
 	// them at the same moment.
-	listings = 3
+	listings = 2
 )
 
-// do runs a request in a worker with a folder of its own and a time limit.
-func (s *Service) do(ctx context.Context, build func(ctx context.Context, dir string) (duck.Request, error)) (duck.Result, error) {
+// request builds what a worker is asked; dir is scratch.
+type request func(ctx context.Context, dir string) (duck.Request, error)
+
+// do runs a request in a worker with a time limit. A job that publishes at the
+// same moment may take files away before they are read; then it is asked again
+// over those that are there now.
+func (s *Service) do(ctx context.Context, build request) (duck.Result, error) {
 	limit := s.Timeout
 	if limit <= 0 {
 		limit = defaultTimeout
@@ -65,6 +70,18 @@ func (s *Service) do(ctx context.Context, build func(ctx context.Context, dir st
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return duck.Result{}, fmt.Errorf("make a folder for queries: %w", err)
 	}
+	for try := 1; ; try++ {
+		result, err := s.once(ctx, build)
+		failure, ok := errors.AsType[*duck.Failure](err)
+		lost := len(result.Held) > 0 || ok && failure.Kind == duck.FailUnreadable
+		if !lost || try == listings || ctx.Err() != nil {
+			return result, fault(err)
+		}
+	}
+}
+
+// once runs a request in a worker with a folder of its own.
+func (s *Service) once(ctx context.Context, build request) (duck.Result, error) {
 	dir, err := os.MkdirTemp(s.Dir, "q")
 	if err != nil {
 		return duck.Result{}, fmt.Errorf("make a folder for a query: %w", err)
@@ -78,8 +95,7 @@ func (s *Service) do(ctx context.Context, build func(ctx context.Context, dir st
 		return duck.Result{}, err
 	}
 	request.Limits = duck.Limits{Threads: s.Threads, MemoryMB: memoryMB, Scratch: filepath.Join(dir, "scratch")}
-	result, err := s.Worker.Do(ctx, request)
-	return result, fault(err)
+	return s.Worker.Do(ctx, request)
 }
 
 // fault puts the place of a wrong statement into the words of the engine.

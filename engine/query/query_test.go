@@ -197,6 +197,27 @@ func TestAQueryThatTakesTooLongIsEnded(t *testing.T) {
 	}
 }
 
+func TestFilesReplacedJustThenAreReadAsTheyAreNow(t *testing.T) {
+	t.Parallel()
+	s, dir := shop(t)
+	asked := 0
+	s.Worker.Started = func(context.Context, int) error {
+		if asked++; asked > 1 {
+			return nil
+		}
+		month := filepath.Join(dir, "files", "sales/2026/03")
+		must(t, os.Remove(filepath.Join(month, "a.csv")))
+		return os.WriteFile(filepath.Join(month, "c.csv"), []byte("order_id,customer,amount\n7,1,1.00\n8,1,1.00\n9,1,1.00\n"), 0o600)
+	}
+
+	got, err := s.Query(t.Context(), "SELECT count(*), max(order_id) FROM shop.sales", 10)
+	must(t, err)
+
+	if text := lines(got); text != "4|9" || asked != 2 {
+		t.Errorf("got %s after asking %d times, want the 4 rows that are there now", text, asked)
+	}
+}
+
 func TestATableWhoseFolderIsGoneSaysSo(t *testing.T) {
 	t.Parallel()
 	s, _ := shop(t)
