@@ -59,16 +59,6 @@ func (w *work) failed(ctx context.Context, err error) error {
 	return err
 }
 
-// tellWritten says what came of one sink.
-func tellWritten(h runner.Host, out engine.Sink, written duck.Written) {
-	if out.Mode == engine.Merge {
-		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; %d partitions written anew",
-			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
-		return
-	}
-	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
-}
-
 // ledger works out what the ledgers say from now on: what was read, and what
 // was held because it could not be. The content of folder files is kept as a
 // hash, which later tells touched from changed.

@@ -1,0 +1,68 @@
+package sql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/duck"
+	"dogear/engine/runner"
+)
+
+// files writes a count of files.
+func files(n int64) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+// tellPlan writes what the plan found to the log.
+func tellPlan(h runner.Host, part engine.SourcePlan) {
+	if part.Read != engine.ReadAll {
+		h.Log(runner.Info, fmt.Sprintf("bookmark %s at v%d: %s known", part.Ctx, part.LedgerVersion, files(part.Counts[engine.ReasonAlreadyRead].Files)))
+	}
+	var listed int64
+	for _, tally := range part.Counts {
+		listed += tally.Files
+	}
+	listed -= part.Counts[engine.ReasonGone].Files
+	var found []string
+	for _, reason := range []engine.Reason{
+		engine.ReasonNew, engine.ReasonChanged, engine.ReasonReopened, engine.ReasonTouched, engine.ReasonHeld,
+		engine.ReasonTooYoung, engine.ReasonOverBound, engine.ReasonGone, engine.ReasonFiltered,
+	} {
+		if n := part.Counts[reason].Files; n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(reason), "_", " ")))
+		}
+	}
+	if len(found) == 0 {
+		found = []string{"nothing new"}
+	}
+	h.Log(runner.Info, fmt.Sprintf("listed %d objects of %s: %s", listed, part.Source, strings.Join(found, ", ")))
+	for _, o := range slices.Concat(part.Taken, part.Exceptions) {
+		if o.Reason == engine.ReasonChanged && o.Prior != nil {
+			h.Log(runner.Warn, fmt.Sprintf("changed in place: %s size %d → %d", o.Key, o.Prior.Size, o.Size))
+		}
+	}
+	for _, notice := range part.Notices {
+		h.Log(runner.Warn, notice)
+	}
+}
+
+func (w *work) tellChanged(part engine.SourcePlan, changed []engine.Object) {
+	for _, o := range changed {
+		w.host.Log(runner.Warn, fmt.Sprintf("%s of %s changed since the plan; it is left for the next run", o.Key, part.Source))
+	}
+}
+
+// tellWritten says what came of one sink.
+func tellWritten(h runner.Host, out engine.Sink, written duck.Written) {
+	if out.Mode == engine.Merge {
+		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; %d partitions written anew",
+			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
+		return
+	}
+	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
+}
