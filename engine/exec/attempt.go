@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -89,12 +88,10 @@ func (e *Exec) LogPath(key engine.NodeKey) string { return e.path("log", key) + 
 // work takes the attempt from its claim to its end. Every way out but the
 // server's own stop writes how it ended.
 func (a *attempt) work(ctx context.Context) {
-	log, err := openLog(a.e.LogPath(a.node.Key()), a.e.Now, func() { a.e.Logged(a.node.Key()) })
-	if err != nil {
-		a.fail(fmt.Errorf("open the log: %w", err))
-		return
+	a.log = &logFile{
+		path: a.e.LogPath(a.node.Key()), now: a.e.Now, told: func() { a.e.Logged(a.node.Key()) },
+		first: func() string { return describe(&a.node) },
 	}
-	a.log = log
 	defer func() {
 		if err := a.log.Close(); err != nil {
 			a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
@@ -121,12 +118,8 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	if err != nil {
 		return runner.Result{}, err
 	}
-	a.log.line(runner.Info, describe(&a.node))
 	if err := a.takeTargets(ctx); err != nil {
 		return runner.Result{State: ended(ctx, engine.Stopped)}, nil
-	}
-	if err := os.MkdirAll(input.Dir, 0o700); err != nil {
-		return runner.Result{}, fmt.Errorf("make a directory for the attempt: %w", err)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, a.limit, runner.ErrTimeout)
 	defer cancel()

@@ -77,23 +77,32 @@ func (a *attempt) Progress(p runner.Progress) { a.e.Progress(a.node.Key(), p) }
 func (a *attempt) Log(level runner.Level, text string) { a.log.line(level, text) }
 
 // logFile is the log of an attempt: a line is a time, a level and a text. It
-// is a file, so that a crash keeps what was written.
+// is a file, so that a crash keeps what was written; one that nothing was
+// written to is not made, for making a file costs more than a transition.
 type logFile struct {
-	mu   sync.Mutex
-	file *os.File
-	now  func() time.Time
-	told func() // after every line
+	mu    sync.Mutex
+	path  string
+	file  *os.File
+	now   func() time.Time
+	told  func()        // after every line
+	first func() string // what stands at the head of the log
 }
 
-func openLog(path string, now func() time.Time, told func()) (*logFile, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+// open makes the file at the first line.
+func (l *logFile) open() error {
+	if l.file != nil {
+		return nil
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &logFile{file: file, now: now, told: told}, nil
+	l.file = file
+	_, err = file.WriteString(l.now().UTC().Format(logTime) + " " + string(runner.Info) + " " + l.first() + "\n")
+	return err
 }
 
 // logTime is the form of a line's time: it sorts, and its length never changes.
@@ -103,11 +112,22 @@ func (l *logFile) line(level runner.Level, text string) {
 	defer l.told()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// A log that cannot be written must not fail the work it tells of.
+	if l.open() != nil {
+		return
+	}
 	stamp := l.now().UTC().Format(logTime) + " " + string(level) + " "
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		// A line that cannot be written must not fail the work it tells of.
 		_, _ = l.file.WriteString(stamp + line + "\n")
 	}
 }
 
-func (l *logFile) Close() error { return l.file.Close() }
+// Close closes the file, if there is one.
+func (l *logFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}

@@ -14,8 +14,8 @@ type Attempt struct {
 	Run     engine.Run // its properties are resolved
 	Job     *engine.Job
 	Crawler *engine.Crawler
-	// Dir is empty and the attempt's own: scratch, stage, spill and log live
-	// there. Whoever called Run removes it when the node has ended.
+	// Dir is the attempt's own for scratch and spill. The runner makes it where
+	// it needs it; whoever called Run removes it when the node has ended.
 	Dir string
 	// Recover is the batch of this very attempt that an earlier process left
 	// PLANNED or STAGED; its stage is discarded and its plan is run again.
