@@ -43,7 +43,11 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 	h.Log(runner.Info, fmt.Sprintf("listed %d objects of %s: %s", listed, part.Source, strings.Join(found, ", ")))
 	for _, o := range slices.Concat(part.Taken, part.Exceptions) {
 		if o.Reason == engine.ReasonChanged && o.Prior != nil {
-			h.Log(runner.Warn, fmt.Sprintf("changed in place: %s size %d → %d", o.Key, o.Prior.Size, o.Size))
+			what := fmt.Sprintf("size %d → %d", o.Prior.Size, o.Size)
+			if o.Prior.Size == o.Size {
+				what = "same size, other content"
+			}
+			h.Log(runner.Warn, fmt.Sprintf("changed in place: %s %s", o.Key, what))
 		}
 	}
 	for _, notice := range part.Notices {
