@@ -1,0 +1,294 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/graph"
+)
+
+// step collects the writes of one transition.
+type step struct {
+	g   *graph.Graph
+	st  State
+	now time.Time
+	w   Writes
+	// triggers and nodes overlay what the store answers with what this step
+	// has changed already.
+	triggers map[engine.ID]engine.TriggerRun
+	written  map[engine.ID]bool
+	nodes    map[engine.Ref][]engine.NodeRun
+}
+
+func newStep(g *graph.Graph, st State, run engine.Run, now time.Time) *step {
+	return &step{
+		g: g, st: st, now: now, w: Writes{Run: run},
+		triggers: map[engine.ID]engine.TriggerRun{}, written: map[engine.ID]bool{}, nodes: map[engine.Ref][]engine.NodeRun{},
+	}
+}
+
+// follow lets the watchers of an ended node know.
+func (s *step) follow(node engine.NodeRun) {
+	if s.g == nil {
+		return
+	}
+	for _, w := range s.g.Watchers(node.Ref) {
+		t := s.trigger(w.Trigger)
+		if t.Decided() {
+			continue
+		}
+		switch {
+		case w.Condition.Meets(node.State):
+			t.Met[w.Index] = true
+			s.set(t)
+			s.weigh(w.Trigger)
+		case !s.mayComeAgain(node.Ref):
+			s.lose(w)
+		}
+	}
+}
+
+// lose notes that a condition can no longer be met.
+func (s *step) lose(w graph.Watch) {
+	t := s.trigger(w.Trigger)
+	if t.Decided() || t.Met[w.Index] || t.Dead[w.Index] {
+		return
+	}
+	t.Dead[w.Index] = true
+	s.set(t)
+	s.weigh(w.Trigger)
+}
+
+// weigh fires a trigger whose predicate is met and kills one whose predicate
+// can no longer be.
+func (s *step) weigh(id engine.ID) {
+	t, predicate := s.trigger(id), s.g.Trigger(id).Predicate
+	met, dead := count(t.Met), count(t.Dead)
+	if predicate.Logic == engine.Any {
+		switch {
+		case met > 0:
+			s.fire(id)
+		case dead == len(t.Dead):
+			s.kill(id)
+		}
+		return
+	}
+	switch {
+	case met == len(t.Met):
+		s.fire(id)
+	case dead > 0:
+		s.kill(id)
+	}
+}
+
+func count(marks []bool) (n int) {
+	for _, m := range marks {
+		if m {
+			n++
+		}
+	}
+	return n
+}
+
+// fire starts everything that a trigger starts. A run that is being stopped
+// fires nothing.
+func (s *step) fire(id engine.ID) {
+	if !s.w.Run.StopAsked.IsZero() {
+		return
+	}
+	t := s.trigger(id)
+	t.FiredAt = s.now
+	s.set(t)
+	s.event(engine.Event{Kind: "trigger", Card: string(id), State: "fired"})
+	for _, action := range s.g.Actions(id) {
+		s.add(engine.NodeRun{
+			Run: s.w.Run.ID, Ref: action.Ref, Name: s.st.NameOf(action.Ref), Start: s.starts(action.Ref) + 1, Attempt: 1,
+			By: id, State: engine.Ready, Arguments: action.Arguments, ReadyAt: s.now,
+		})
+	}
+}
+
+// kill notes that a trigger can no longer fire; what only it could have
+// started is skipped, and so on down.
+func (s *step) kill(id engine.ID) {
+	t := s.trigger(id)
+	if t.Decided() {
+		return
+	}
+	t.DeadAt = s.now
+	s.set(t)
+	for _, action := range s.g.Actions(id) {
+		s.settle(action.Ref)
+	}
+}
+
+// settle skips a node that has not started and that nothing can start any
+// more, and tells its watchers.
+func (s *step) settle(ref engine.Ref) {
+	if s.starts(ref) > 0 || s.mayStart(ref) {
+		return
+	}
+	node := engine.NodeRun{
+		Run: s.w.Run.ID, Ref: ref, Name: s.st.NameOf(ref), Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
+	}
+	s.change(node, "")
+	s.nodes[ref] = []engine.NodeRun{node}
+	for _, w := range s.g.Watchers(ref) {
+		s.lose(w)
+	}
+}
+
+// mayStart reports whether an undecided trigger can still start ref.
+func (s *step) mayStart(ref engine.Ref) bool {
+	for _, id := range s.g.Starters(ref) {
+		if t := s.trigger(id); !t.Decided() {
+			return true
+		}
+	}
+	return false
+}
+
+// mayComeAgain reports whether ref has an open node run or may still get one,
+// so that a condition on it may yet be met.
+func (s *step) mayComeAgain(ref engine.Ref) bool {
+	for _, n := range s.runs(ref) {
+		if !n.State.Done() {
+			return true
+		}
+	}
+	return s.mayStart(ref)
+}
+
+func (s *step) starts(ref engine.Ref) (n int) {
+	for _, run := range s.runs(ref) {
+		n = max(n, run.Start)
+	}
+	return n
+}
+
+func (s *step) runs(ref engine.Ref) []engine.NodeRun {
+	if changed, ok := s.nodes[ref]; ok {
+		return changed
+	}
+	if s.st == nil || s.fresh() {
+		return nil
+	}
+	runs := s.st.NodeRuns(ref)
+	s.nodes[ref] = runs
+	return runs
+}
+
+// fresh reports that the run is just beginning and has no rows yet.
+func (s *step) fresh() bool { return s.w.Run.Seq == 0 }
+
+func (s *step) trigger(id engine.ID) engine.TriggerRun {
+	if t, ok := s.triggers[id]; ok {
+		return t
+	}
+	t := s.st.TriggerRun(id)
+	s.triggers[id] = t
+	return t
+}
+
+// add makes a node run that begins.
+func (s *step) add(node engine.NodeRun) {
+	s.w.OpenNodes++
+	s.change(node, "")
+	s.overlay(node)
+}
+
+// change writes a node run in its new state, with its event.
+func (s *step) change(node engine.NodeRun, text string) {
+	s.w.Nodes = append(s.w.Nodes, node)
+	s.event(engine.Event{
+		Kind: "node", Card: node.Ref.String(), State: string(node.State), Start: node.Start, Attempt: node.Attempt, Text: text,
+	})
+	if s.st != nil {
+		s.overlay(node)
+	}
+}
+
+// overlay makes later questions of this step see node as it is now.
+func (s *step) overlay(node engine.NodeRun) {
+	runs := append([]engine.NodeRun(nil), s.runs(node.Ref)...)
+	for i := range runs {
+		if runs[i].Key() == node.Key() {
+			runs[i] = node
+			s.nodes[node.Ref] = runs
+			return
+		}
+	}
+	s.nodes[node.Ref] = append(runs, node)
+}
+
+func (s *step) event(e engine.Event) {
+	e.Run, e.At = s.w.Run.ID, s.now
+	s.w.Events = append(s.w.Events, e)
+}
+
+// set keeps a trigger as it is from now on.
+func (s *step) set(t engine.TriggerRun) {
+	s.triggers[t.Trigger] = t
+	s.written[t.Trigger] = true
+}
+
+// done closes the run where this step leaves it without an open node. No
+// trigger is then undecided: every condition was met or can't be any more.
+func (s *step) done() Writes {
+	for id := range s.written {
+		s.w.Triggers = append(s.w.Triggers, s.triggers[id])
+	}
+	slices.SortFunc(s.w.Triggers, func(a, b engine.TriggerRun) int { return strings.Compare(string(a.Trigger), string(b.Trigger)) })
+	open, nodes := s.w.OpenNodes, s.w.Nodes
+	if s.st != nil && !s.fresh() {
+		open += s.st.OpenNodes()
+	}
+	if open > 0 || !s.w.Run.Open() {
+		return s.w
+	}
+	if s.st != nil && !s.fresh() {
+		nodes = slices.Concat(s.st.All(), nodes) // a later mention of a key wins
+	}
+	s.w.Run.Ended = s.now
+	s.w.Run.Outcome = Outcome(s.g, &s.w.Run, nodes)
+	s.event(engine.Event{Kind: "run", State: string(s.w.Run.Outcome)})
+	return s.w
+}
+
+// Outcome is how a run ended (model.md, Outcome of a run). Of several mentions
+// of one node run the last counts, of several attempts the newest.
+func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Outcome {
+	if !run.StopAsked.IsZero() {
+		return engine.RunStopped
+	}
+	type start struct {
+		ref engine.Ref
+		n   int
+	}
+	last := map[start]engine.NodeRun{}
+	for _, n := range nodes {
+		key := start{n.Ref, n.Start}
+		if n.Attempt >= last[key].Attempt {
+			last[key] = n
+		}
+	}
+	failed, ends := false, map[engine.Ref]bool{}
+	for _, n := range last {
+		switch n.State {
+		case engine.Failed, engine.TimedOut, engine.Lost, engine.Stopped:
+			failed = true
+		case engine.Succeeded:
+			ends[n.Ref] = true
+		case engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping, engine.Skipped:
+		}
+	}
+	if !failed {
+		return engine.RunSucceeded
+	}
+	if g != nil && slices.ContainsFunc(g.Ends(), func(ref engine.Ref) bool { return ends[ref] }) {
+		return engine.RunPartlyFailed
+	}
+	return engine.RunFailed
+}

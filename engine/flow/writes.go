@@ -1,0 +1,83 @@
+package flow
+
+import (
+	"time"
+
+	"dogear/engine"
+)
+
+// State is what flow asks about a run besides its graph. The store answers
+// from the rows of the transaction it has open, so that two nodes that end at
+// once can't both see the other as open: the run's row is locked first.
+type State interface {
+	// TriggerRun returns how far a trigger of the run has come.
+	TriggerRun(id engine.ID) engine.TriggerRun
+	// NodeRuns returns every start and attempt of a node in the run.
+	NodeRuns(ref engine.Ref) []engine.NodeRun
+	// NameOf returns the name of a job or crawler as it is now.
+	NameOf(ref engine.Ref) string
+	// OpenNodes is how many node runs of the run have not ended.
+	OpenNodes() int
+	// All returns every node run of the run. It is asked once, at its end.
+	All() []engine.NodeRun
+}
+
+// Writes is what one transition writes, all of it in one transaction.
+type Writes struct {
+	Run      engine.Run
+	Nodes    []engine.NodeRun
+	Triggers []engine.TriggerRun
+	Events   []engine.Event
+	// OpenNodes is by how much the number of open node runs changes.
+	OpenNodes int
+
+	Batch     *engine.Batch        // its new state, plan or manifest
+	Bookmarks []Move               // compared and set
+	Tables    []engine.TableChange // of the catalog
+	Fire      *Fire                // the due time that this run uses up
+	Inputs    []Input              // lines of batch_input
+}
+
+// Step is one thing that happened to a run. The store calls Decide inside a
+// transaction that holds the run's row, and writes what it returns. Decide may
+// be called again should the transaction fail, so it changes nothing itself.
+type Step struct {
+	Run engine.ID
+	// New is set for the first step of a run: the run to make.
+	New    *engine.Run
+	Decide func(run engine.Run, st State) (Writes, error)
+}
+
+// Written is what became of a step: what was written, with numbers that only
+// the store can give, or why nothing was.
+type Written struct {
+	Writes
+	Err error
+}
+
+// Move is one new version of a bookmark with its line of history.
+type Move struct {
+	Bookmark engine.Bookmark
+	Move     engine.BookmarkMove
+	// From is the version that the plan was made from.
+	From int
+	// FromRoot is its ledger.
+	FromRoot string
+}
+
+// Fire uses up one due time of one schedule.
+type Fire struct {
+	Trigger engine.ID
+	Due     time.Time
+	Next    time.Time // zero: never again
+	Note    string    // why no run was started, where none was
+}
+
+// Input is what one batch read by one context, as the root of a packed list.
+type Input struct {
+	Batch engine.ID
+	Ctx   string
+	Root  string
+	Files int64
+	Bytes int64
+}
