@@ -11,7 +11,7 @@ import (
 	"dogear/engine/flow"
 )
 
-// Schedule is one scheduled trigger of a published workflow and when it is due
+// scheduleRow is one scheduled trigger of a published workflow and when it is due
 // next.
 type scheduleRow struct {
 	bun.BaseModel `bun:"table:schedule"`
