@@ -60,7 +60,7 @@ func (s *Store) AddUser(ctx context.Context, u auth.User) error {
 
 // AddLink keeps a sign-in link, and forgets those that have expired.
 func (s *Store) AddLink(ctx context.Context, l auth.Link) error {
-	return s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		if err := s.exec(ctx, tx, "forget old sign-in links", `DELETE FROM signin_link WHERE expires < ?`, micros(l.Expires.Add(-auth.LinkLife))); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Store) Session(ctx context.Context, token string) ([]byte, error) {
 
 // SaveSession keeps a session, and forgets those that have expired.
 func (s *Store) SaveSession(ctx context.Context, token string, data []byte, expires time.Time) error {
-	return s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		if err := s.exec(ctx, tx, "forget old sessions", `DELETE FROM session WHERE expires < ?`, micros(time.Now())); err != nil {
 			return err
 		}

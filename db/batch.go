@@ -36,11 +36,11 @@ func unpack[T any](blob []byte) (T, error) {
 
 // putBatch makes a batch, giving it the next number of its job, or writes its
 // new state and manifest.
-func (s *Store) putBatch(ctx context.Context, tx bun.Tx, b *engine.Batch) error {
+func (s *Store) putBatch(ctx context.Context, tx bun.Conn, b *engine.Batch) error {
 	if b.Number != 0 {
 		return s.exec(ctx, tx, "write a batch", `UPDATE batch SET state = ?, manifest = ? WHERE id = ?`, string(b.State), pack(b.Manifest), string(b.ID))
 	}
-	row := tx.Tx.QueryRowContext(ctx, s.bind(`SELECT coalesce(max(number), 0) + 1 FROM batch WHERE job_id = ?`), string(b.Job))
+	row := tx.Conn.QueryRowContext(ctx, s.bind(`SELECT coalesce(max(number), 0) + 1 FROM batch WHERE job_id = ?`), string(b.Job))
 	if err := row.Scan(&b.Number); err != nil {
 		return fmt.Errorf("number a batch: %w", err)
 	}

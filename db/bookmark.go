@@ -84,7 +84,7 @@ func (r *moveRow) move() (engine.BookmarkMove, error) {
 }
 
 // insertMove appends a line to the history of a bookmark.
-func insertMove(ctx context.Context, tx bun.Tx, m *engine.BookmarkMove) error {
+func insertMove(ctx context.Context, tx bun.Conn, m *engine.BookmarkMove) error {
 	err := tx.NewSelect().Model((*moveRow)(nil)).ColumnExpr("coalesce(max(seq), 0) + 1").Where("bookmark_id = ?", string(m.Bookmark)).Scan(ctx, &m.Seq)
 	if err != nil {
 		return fmt.Errorf("number a move of a bookmark: %w", err)
@@ -102,7 +102,7 @@ func insertMove(ctx context.Context, tx bun.Tx, m *engine.BookmarkMove) error {
 
 // putMove writes the next version of a bookmark, if it still stands where the
 // plan saw it. Of two runs that read the same, the second one is refused.
-func (s *Store) putMove(ctx context.Context, tx bun.Tx, m *flow.Move) error {
+func (s *Store) putMove(ctx context.Context, tx bun.Conn, m *flow.Move) error {
 	row := newBookmarkRow(&m.Bookmark)
 	if m.From == 0 && m.FromRoot == bookmark.Empty {
 		done, err := s.firstMove(ctx, tx, row)
@@ -138,7 +138,7 @@ func mover(r *bookmarkRow) string {
 
 // firstMove makes the row of a bookmark that has none yet. done is false where
 // somebody else was first.
-func (s *Store) firstMove(ctx context.Context, tx bun.Tx, row *bookmarkRow) (done bool, err error) {
+func (s *Store) firstMove(ctx context.Context, tx bun.Conn, row *bookmarkRow) (done bool, err error) {
 	result, err := tx.NewInsert().Model(row).On("CONFLICT (job_id, ctx) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("make a bookmark: %w", err)
@@ -231,7 +231,7 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 	decide func(engine.Bookmark, []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error),
 ) (engine.Bookmark, error) {
 	var moved engine.Bookmark
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		row, err := s.bookmarkRow(ctx, tx, id)
 		if err != nil {
 			return err
@@ -260,13 +260,13 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 	return moved, err
 }
 
-func (s *Store) refuseDuringRun(ctx context.Context, tx bun.Tx, row *bookmarkRow, beside bool) error {
+func (s *Store) refuseDuringRun(ctx context.Context, tx bun.Conn, row *bookmarkRow, beside bool) error {
 	if beside {
 		return nil
 	}
 	var run string
 	ref := engine.Ref{Kind: engine.KindJob, ID: engine.ID(row.JobID)}
-	err := tx.Tx.QueryRowContext(ctx, s.bind(`SELECT run_id FROM node_run WHERE ref = ? AND state IN ('starting', 'running', 'publishing', 'stopping') LIMIT 1`), ref.String()).Scan(&run)
+	err := tx.Conn.QueryRowContext(ctx, s.bind(`SELECT run_id FROM node_run WHERE ref = ? AND state IN ('starting', 'running', 'publishing', 'stopping') LIMIT 1`), ref.String()).Scan(&run)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (r *partitionRow) partition() (engine.Partition, error) {
 
 // putTable lays a change over the catalog: a new version where the table's
 // shape changed, and the partitions that were added, changed or dropped.
-func (s *Store) putTable(ctx context.Context, tx bun.Tx, c *engine.TableChange) error {
+func (s *Store) putTable(ctx context.Context, tx bun.Conn, c *engine.TableChange) error {
 	t := c.Table
 	t.Database, t.Name = strings.ToLower(t.Database), strings.ToLower(t.Name)
 	var row tableRow
@@ -97,7 +97,7 @@ func (s *Store) putTable(ctx context.Context, tx bun.Tx, c *engine.TableChange) 
 	return sumPartitions(ctx, tx, &row, t)
 }
 
-func putTableVersion(ctx context.Context, tx bun.Tx, row *tableRow, t engine.Table) error {
+func putTableVersion(ctx context.Context, tx bun.Conn, row *tableRow, t engine.Table) error {
 	if row.Version > 0 {
 		old, err := row.table()
 		if err != nil {
@@ -135,7 +135,7 @@ func sameColumns(a, b []engine.Column) bool {
 
 func partitionKey(p *engine.Partition) string { return strings.Join(p.Values, "\x1f") }
 
-func putPartitions(ctx context.Context, tx bun.Tx, table string, c *engine.TableChange) error {
+func putPartitions(ctx context.Context, tx bun.Conn, table string, c *engine.TableChange) error {
 	if c.Whole {
 		if _, err := tx.NewDelete().Model((*partitionRow)(nil)).Where("table_id = ?", table).Exec(ctx); err != nil {
 			return fmt.Errorf("replace partitions: %w", err)
@@ -165,7 +165,7 @@ func putPartitions(ctx context.Context, tx bun.Tx, table string, c *engine.Table
 	return nil
 }
 
-func dropPartitions(ctx context.Context, tx bun.Tx, table string, keys []string) error {
+func dropPartitions(ctx context.Context, tx bun.Conn, table string, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func dropPartitions(ctx context.Context, tx bun.Tx, table string, keys []string)
 
 // writePartitions puts rows in the place of what is known of their partitions,
 // or adds them to it.
-func writePartitions(ctx context.Context, tx bun.Tx, rows []partitionRow, add bool) error {
+func writePartitions(ctx context.Context, tx bun.Conn, rows []partitionRow, add bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -197,7 +197,7 @@ func writePartitions(ctx context.Context, tx bun.Tx, rows []partitionRow, add bo
 	return nil
 }
 
-func sumPartitions(ctx context.Context, tx bun.Tx, row *tableRow, t engine.Table) error {
+func sumPartitions(ctx context.Context, tx bun.Conn, row *tableRow, t engine.Table) error {
 	var n, known, bytes int64
 	err := tx.NewSelect().Model((*partitionRow)(nil)).ColumnExpr("count(*), coalesce(sum(rows_known), 0), coalesce(sum(bytes), 0)").
 		Where("table_id = ?", row.ID).Scan(ctx, &n, &known, &bytes)

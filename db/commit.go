@@ -19,7 +19,7 @@ import (
 // on, leaves nothing behind and does not hold up the others.
 func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
 	written := make([]flow.Written, len(steps))
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		for i, step := range steps {
 			w, refused, err := s.step(ctx, tx, step)
 			if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
 
 // step decides and writes one step. refused is the answer of the rules, before
 // anything was written; err breaks the transaction.
-func (s *Store) step(ctx context.Context, tx bun.Tx, step flow.Step) (w flow.Writes, refused, err error) {
+func (s *Store) step(ctx context.Context, tx bun.Conn, step flow.Step) (w flow.Writes, refused, err error) {
 	st := &txState{ctx: ctx, s: s, tx: tx, run: step.Run}
 	run, open, err := s.runForStep(ctx, tx, step)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) step(ctx context.Context, tx bun.Tx, step flow.Step) (w flow.Wri
 
 // runForStep returns the run of a step, its row locked, and how many open
 // nodes it has.
-func (s *Store) runForStep(ctx context.Context, tx bun.Tx, step flow.Step) (engine.Run, int, error) {
+func (s *Store) runForStep(ctx context.Context, tx bun.Conn, step flow.Step) (engine.Run, int, error) {
 	if step.New != nil {
 		return *step.New, 0, nil
 	}
@@ -72,7 +72,7 @@ func (s *Store) runForStep(ctx context.Context, tx bun.Tx, step flow.Step) (engi
 	if s.postgres() {
 		query += ` FOR UPDATE`
 	}
-	row, err := scanRun(tx.Tx.QueryRowContext(ctx, s.bind(query), string(step.Run)))
+	row, err := scanRun(tx.Conn.QueryRowContext(ctx, s.bind(query), string(step.Run)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return engine.Run{}, 0, engine.Errorf(engine.NotFound, "There is no run with the id %s.", step.Run)
 	}
@@ -85,7 +85,7 @@ func (s *Store) runForStep(ctx context.Context, tx bun.Tx, step flow.Step) (engi
 
 // apply writes what a step decided. It fills in the numbers that only the
 // store knows.
-func (s *Store) apply(ctx context.Context, tx bun.Tx, step flow.Step, w *flow.Writes, open int) error {
+func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.Writes, open int) error {
 	for i := range w.Events {
 		w.Run.Seq++
 		w.Events[i].Seq = w.Run.Seq
@@ -115,7 +115,7 @@ func (s *Store) apply(ctx context.Context, tx bun.Tx, step flow.Step, w *flow.Wr
 }
 
 // applyRest writes what only few steps have.
-func (s *Store) applyRest(ctx context.Context, tx bun.Tx, w *flow.Writes) error {
+func (s *Store) applyRest(ctx context.Context, tx bun.Conn, w *flow.Writes) error {
 	if w.Batch != nil {
 		if err := s.putBatch(ctx, tx, w.Batch); err != nil {
 			return err
@@ -159,8 +159,8 @@ ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = exclud
 	putInput = `INSERT INTO batch_input (batch_id, ctx, root, files, bytes) VALUES (?, ?, ?, ?, ?)`
 )
 
-func (s *Store) exec(ctx context.Context, tx bun.Tx, what, query string, args ...any) error {
-	if _, err := tx.Tx.ExecContext(ctx, s.bind(query), args...); err != nil {
+func (s *Store) exec(ctx context.Context, tx bun.Conn, what, query string, args ...any) error {
+	if _, err := tx.Conn.ExecContext(ctx, s.bind(query), args...); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
@@ -210,7 +210,7 @@ func unbits(text string) []bool {
 type txState struct {
 	ctx  context.Context
 	s    *Store
-	tx   bun.Tx
+	tx   bun.Conn
 	run  engine.ID
 	open int
 	err  error
@@ -227,7 +227,7 @@ func (t *txState) keep(err error) {
 func (t *txState) OpenNodes() int { return t.open }
 
 func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
-	row := t.tx.Tx.QueryRowContext(t.ctx, t.s.bind(`SELECT met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id))
+	row := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id))
 	var met, dead string
 	var fired, died int64
 	if err := row.Scan(&met, &dead, &fired, &died); err != nil {
@@ -237,20 +237,20 @@ func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
 }
 
 func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {
-	nodes, err := queryNodes(t.ctx, t.tx.Tx, t.s.bind(selectNode+` WHERE run_id = ? AND ref = ? ORDER BY start, attempt`), string(t.run), ref.String())
+	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ? AND ref = ? ORDER BY start, attempt`), string(t.run), ref.String())
 	t.keep(err)
 	return nodes
 }
 
 func (t *txState) All() []engine.NodeRun {
-	nodes, err := queryNodes(t.ctx, t.tx.Tx, t.s.bind(selectNode+` WHERE run_id = ? ORDER BY start, attempt`), string(t.run))
+	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ? ORDER BY start, attempt`), string(t.run))
 	t.keep(err)
 	return nodes
 }
 
 func (t *txState) NameOf(ref engine.Ref) string {
 	var name string
-	err := t.tx.Tx.QueryRowContext(t.ctx, t.s.bind(`SELECT name FROM object WHERE id = ?`), string(ref.ID)).Scan(&name)
+	err := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT name FROM object WHERE id = ?`), string(ref.ID)).Scan(&name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "deleted " + string(ref.Kind)
 	}

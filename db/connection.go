@@ -43,7 +43,7 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 		return engine.Connection{}, err
 	}
 	var row objectRow
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		var err error
 		if row, err = s.connectionRow(ctx, tx, id, name, by, now); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 }
 
 // connectionRow reads the row to change, or makes it where id is "".
-func (s *Store) connectionRow(ctx context.Context, tx bun.Tx, id engine.ID, name, by string, now time.Time) (objectRow, error) {
+func (s *Store) connectionRow(ctx context.Context, tx bun.Conn, id engine.ID, name, by string, now time.Time) (objectRow, error) {
 	if id != "" {
 		return s.object(ctx, tx, engine.KindConnection, id, true)
 	}
@@ -77,7 +77,7 @@ func (s *Store) connectionRow(ctx context.Context, tx bun.Tx, id engine.ID, name
 	return row, err
 }
 
-func (s *Store) putSecret(ctx context.Context, tx bun.Tx, id, plain string, now time.Time) error {
+func (s *Store) putSecret(ctx context.Context, tx bun.Conn, id, plain string, now time.Time) error {
 	if plain == "" {
 		_, err := tx.NewDelete().Model((*secretRow)(nil)).Where("object_id = ?", id).Exec(ctx)
 		return err

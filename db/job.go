@@ -168,7 +168,7 @@ func (s *Store) create(ctx context.Context, kind engine.Kind, name string, body 
 
 func (s *Store) saveDraft(ctx context.Context, kind engine.Kind, id engine.ID, body any, base int64) (int64, error) {
 	var seq int64
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		row, err := s.object(ctx, tx, kind, id, true)
 		if err != nil {
 			return err
@@ -193,7 +193,7 @@ func (s *Store) saveDraft(ctx context.Context, kind engine.Kind, id engine.ID, b
 // open draft nothing changes.
 func (s *Store) publishOne(ctx context.Context, kind engine.Kind, id engine.ID, by string, now time.Time) (objectRow, error) {
 	var row objectRow
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		var err error
 		if row, err = s.object(ctx, tx, kind, id, true); err != nil || !row.Draft.Valid {
 			return err

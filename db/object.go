@@ -157,20 +157,6 @@ func (s *Store) RenameObject(ctx context.Context, kind engine.Kind, id engine.ID
 	return nil
 }
 
-// DeleteObject removes an object from every list and frees its name. Its
-// versions, runs and bookmarks stay, so that history still reads.
-func (s *Store) DeleteObject(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error {
-	result, err := s.write.NewUpdate().Model((*objectRow)(nil)).Set("deleted_at = ?", micros(now)).
-		Where("id = ? AND kind = ? AND deleted_at = 0", string(id), string(kind)).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("delete %s %s: %w", kind, id, err)
-	}
-	if n, err := result.RowsAffected(); err == nil && n == 0 {
-		return engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
-	}
-	return nil
-}
-
 // Versions lists the published versions of an object, newest first, without
 // their bodies.
 func (s *Store) Versions(ctx context.Context, id engine.ID) ([]engine.Head, error) {

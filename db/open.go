@@ -5,6 +5,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -70,7 +71,7 @@ func openSQLite(path string) (*Store, error) {
 		options := "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_foreign_keys=on&_stmt_cache_size=64" + extra
 		return (&url.URL{Scheme: "file", Opaque: url.PathEscape(absolute)}).String() + options
 	}
-	write, err := sql.Open("sqlite3", address("&_txlock=immediate"))
+	write, err := sql.Open("sqlite3", address(""))
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
@@ -126,9 +127,47 @@ func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx)
 
 func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG }
 
-// tx runs fn in one transaction for writing.
-func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return s.write.RunInTx(ctx, nil, fn)
+// tx runs fn in one transaction for writing. It says BEGIN and COMMIT itself on
+// a connection of its own: a transaction of database/sql that could be
+// cancelled starts a goroutine for every statement, which costs more than most
+// statements do. So ctx bounds the wait for the connection; what has begun goes
+// to its end.
+func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn) error) error {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for the database: %w", err)
+	}
+	defer conn.Close() // gives it back to the pool
+	ctx = context.WithoutCancel(ctx)
+	begin := "BEGIN IMMEDIATE"
+	if s.postgres() {
+		begin = "BEGIN"
+	}
+	if _, err := conn.Conn.ExecContext(ctx, begin); err != nil {
+		return fmt.Errorf("begin a transaction: %w", err)
+	}
+	open := true
+	defer func() {
+		if open { // after an error or a panic
+			rollback(ctx, conn.Conn)
+		}
+	}()
+	if err := fn(ctx, conn); err != nil {
+		return err
+	}
+	if _, err := conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return fmt.Errorf("commit a transaction: %w", err)
+	}
+	open = false
+	return nil
+}
+
+// rollback ends a transaction without a trace. A connection that cannot do so
+// is not used again: closing it does the same.
+func rollback(ctx context.Context, conn *sql.Conn) {
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
 }
 
 // lock makes a read inside a transaction keep the row: SQLite's writer is

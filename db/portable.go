@@ -19,7 +19,7 @@ import (
 func (s *Store) Import(ctx context.Context, set *portable.Set, by string, now time.Time, next func(engine.Trigger) time.Time) (engine.Workflow, *draft.Entry, error) {
 	var made engine.Workflow
 	var entry *draft.Entry
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		for i := range set.Jobs {
 			if err := importPart(ctx, s, tx, engine.KindJob, &set.Jobs[i], by, now); err != nil {
 				return err
@@ -48,7 +48,7 @@ func (s *Store) Import(ctx context.Context, set *portable.Set, by string, now ti
 }
 
 // importWorkflow lets those who edit the workflow follow, and publishes it.
-func importWorkflow(ctx context.Context, tx bun.Tx, row *objectRow, set *portable.Set, by string, now time.Time) (*draft.Entry, error) {
+func importWorkflow(ctx context.Context, tx bun.Conn, row *objectRow, set *portable.Set, by string, now time.Time) (*draft.Entry, error) {
 	id := string(engine.NewID(now))
 	entry := draft.Entry{
 		Op: id, Act: id, Kind: draft.Import, By: by, At: now.UTC(),
@@ -65,7 +65,7 @@ func importWorkflow(ctx context.Context, tx bun.Tx, row *objectRow, set *portabl
 }
 
 // importPart writes and publishes a job or crawler.
-func importPart[B any](ctx context.Context, s *Store, tx bun.Tx, kind engine.Kind, part *portable.Part[B], by string, now time.Time) error {
+func importPart[B any](ctx context.Context, s *Store, tx bun.Conn, kind engine.Kind, part *portable.Part[B], by string, now time.Time) error {
 	row, err := importRow(ctx, s, tx, kind, part, by, now)
 	if err != nil || part.Verb == portable.Keep {
 		return err
@@ -77,7 +77,7 @@ func importPart[B any](ctx context.Context, s *Store, tx bun.Tx, kind engine.Kin
 
 // importRow makes the row of a new object, or reads the one that is there and
 // refuses it where it is no longer what was compared.
-func importRow[B any](ctx context.Context, s *Store, tx bun.Tx, kind engine.Kind, part *portable.Part[B], by string, now time.Time) (objectRow, error) {
+func importRow[B any](ctx context.Context, s *Store, tx bun.Conn, kind engine.Kind, part *portable.Part[B], by string, now time.Time) (objectRow, error) {
 	if part.Verb != portable.Make {
 		row, err := s.object(ctx, tx, kind, part.ID, true)
 		if err == nil && (row.Version != part.Version || row.DraftSeq != part.Seq || row.Draft.Valid) {

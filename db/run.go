@@ -43,7 +43,7 @@ func (r *runRow) run() (engine.Run, error) {
 }
 
 // putRun makes the row of a run or writes what may change in it.
-func (s *Store) putRun(ctx context.Context, tx bun.Tx, fresh bool, run *engine.Run, open int) error {
+func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
 	if !fresh {
 		return s.exec(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ? WHERE id = ?`,
 			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, string(run.ID))

@@ -42,7 +42,7 @@ func (s *Store) Schedules(ctx context.Context) ([]engine.Schedule, error) {
 
 // putSchedules makes the schedules of a workflow those of its published
 // triggers. One whose expression did not change keeps what it is due next.
-func putSchedules(ctx context.Context, tx bun.Tx, workflow engine.ID, next []engine.Schedule) error {
+func putSchedules(ctx context.Context, tx bun.Conn, workflow engine.ID, next []engine.Schedule) error {
 	var rows []scheduleRow
 	if err := tx.NewSelect().Model(&rows).Where("workflow_id = ?", string(workflow)).Scan(ctx); err != nil {
 		return fmt.Errorf("read the schedules of a workflow: %w", err)
@@ -68,7 +68,7 @@ func putSchedules(ctx context.Context, tx bun.Tx, workflow engine.ID, next []eng
 
 // putFire uses up one due time. Two who try the same one meet at its primary
 // key, and only the first starts a run.
-func (s *Store) putFire(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine.ID) error {
+func (s *Store) putFire(ctx context.Context, tx bun.Conn, f *flow.Fire, run engine.ID) error {
 	if err := s.useDue(ctx, tx, f, run); err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (s *Store) putFire(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine
 		micros(f.Due), micros(f.Next), string(f.Trigger))
 }
 
-func (s *Store) useDue(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine.ID) error {
-	result, err := tx.Tx.ExecContext(ctx, s.bind(`INSERT INTO schedule_fire (trigger_id, due, run_id, note) VALUES (?, ?, ?, ?) ON CONFLICT (trigger_id, due) DO NOTHING`),
+func (s *Store) useDue(ctx context.Context, tx bun.Conn, f *flow.Fire, run engine.ID) error {
+	result, err := tx.Conn.ExecContext(ctx, s.bind(`INSERT INTO schedule_fire (trigger_id, due, run_id, note) VALUES (?, ?, ?, ?) ON CONFLICT (trigger_id, due) DO NOTHING`),
 		string(f.Trigger), micros(f.Due), string(run), f.Note)
 	if err != nil {
 		return fmt.Errorf("use up a due time: %w", err)
@@ -91,7 +91,7 @@ func (s *Store) useDue(ctx context.Context, tx bun.Tx, f *flow.Fire, run engine.
 
 // SkipFire uses up a due time without a run and says why.
 func (s *Store) SkipFire(ctx context.Context, f flow.Fire) error {
-	return s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		return s.putFire(ctx, tx, &f, "")
 	})
 }

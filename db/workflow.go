@@ -104,7 +104,7 @@ func (s *Store) Edit(ctx context.Context, id engine.ID, ops []string,
 	change func(d draft.Draft, done map[string]bool) (engine.WorkflowBody, []draft.Entry, error),
 ) (draft.Draft, error) {
 	var edited draft.Draft
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		row, err := s.object(ctx, tx, engine.KindWorkflow, id, true)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ func (s *Store) Edit(ctx context.Context, id engine.ID, ops []string,
 	return edited, err
 }
 
-func writeDraft(ctx context.Context, tx bun.Tx, row *objectRow, body engine.WorkflowBody, entries []draft.Entry) (draft.Draft, error) {
+func writeDraft(ctx context.Context, tx bun.Conn, row *objectRow, body engine.WorkflowBody, entries []draft.Entry) (draft.Draft, error) {
 	for _, e := range entries {
 		row.DraftSeq++
 		e.Seq = row.DraftSeq
@@ -145,7 +145,7 @@ func writeDraft(ctx context.Context, tx bun.Tx, row *objectRow, body engine.Work
 }
 
 // knownOps says which of ops the log holds already.
-func knownOps(ctx context.Context, tx bun.Tx, id engine.ID, ops []string) (map[string]bool, error) {
+func knownOps(ctx context.Context, tx bun.Conn, id engine.ID, ops []string) (map[string]bool, error) {
 	done := map[string]bool{}
 	if len(ops) == 0 {
 		return done, nil
@@ -182,7 +182,7 @@ func (s *Store) Acts(ctx context.Context, id engine.ID, by string, limit int) ([
 // next says when a scheduled trigger is due first.
 func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, with []engine.Ref, by string, now time.Time, next func(engine.Trigger) time.Time) (engine.Workflow, error) {
 	var made engine.Workflow
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		row, err := s.object(ctx, tx, engine.KindWorkflow, id, true)
 		if err != nil {
 			return err
@@ -207,7 +207,7 @@ func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, wi
 }
 
 // publishParts publishes the open drafts of jobs and crawlers.
-func (s *Store) publishParts(ctx context.Context, tx bun.Tx, with []engine.Ref, by string, now time.Time) error {
+func (s *Store) publishParts(ctx context.Context, tx bun.Conn, with []engine.Ref, by string, now time.Time) error {
 	for _, ref := range with {
 		row, err := s.object(ctx, tx, ref.Kind, ref.ID, true)
 		if engine.CodeOf(err) == engine.NotFound {
@@ -234,27 +234,6 @@ func schedulesOf(w *engine.Workflow, next func(engine.Trigger) time.Time) []engi
 		}
 	}
 	return all
-}
-
-// DeleteWorkflow removes a workflow and its schedules. One that is running is
-// refused: its run would go on without a name.
-func (s *Store) DeleteWorkflow(ctx context.Context, id engine.ID, now time.Time) error {
-	open, err := s.OpenRunsOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	if open > 0 {
-		return engine.Errorf(engine.Conflict, "This workflow is running. Stop its runs or wait for their end, then delete it.")
-	}
-	err = s.DeleteObject(ctx, engine.KindWorkflow, id, now)
-	if err != nil {
-		return err
-	}
-	_, err = s.write.NewDelete().Model((*scheduleRow)(nil)).Where("workflow_id = ?", string(id)).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("delete the schedules of a workflow: %w", err)
-	}
-	return nil
 }
 
 // Totals counts what the navigation shows.

@@ -66,7 +66,7 @@ func TestNameIsTakenOncePerKind(t *testing.T) {
 		if got := engine.CodeOf(rename); got != engine.Conflict {
 			t.Errorf("renaming to a taken name = %v, want %s", rename, engine.Conflict)
 		}
-		must(t, store.DeleteObject(t.Context(), engine.KindJob, id, dbtest.Noon))
+		must(t, store.Delete(t.Context(), engine.KindJob, id, dbtest.Noon))
 		must(t, store.RenameObject(t.Context(), engine.KindJob, other, "load"))
 	})
 }
