@@ -32,11 +32,13 @@ func orders(dir string, size int64) error {
 			return err
 		}
 		w := bufio.NewWriterSize(file, 1<<20)
-		var n int64
-		for m, _ := fmt.Fprintln(w, "order_id,ordered_at,country,quantity,price,note"); n < size/files; n += int64(m) {
+		// The writer keeps its first error for Flush.
+		n, _ := fmt.Fprintln(w, "order_id,ordered_at,country,quantity,price,note")
+		for int64(n) < size/files {
 			id++
 			day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.IntN(365*24)) * time.Hour)
-			m, _ = fmt.Fprintf(w, "%d,%s,%s,%d,%d.%02d,note %d of this order\n", id, day.Format(time.DateTime), []string{"DE", "FR", "ES", "IT"}[r.IntN(4)], r.IntN(9), r.IntN(500), r.IntN(100), r.IntN(1e6))
+			m, _ := fmt.Fprintf(w, "%d,%s,%s,%d,%d.%02d,note %d of this order\n", id, day.Format(time.DateTime), []string{"DE", "FR", "ES", "IT"}[r.IntN(4)], r.IntN(9), r.IntN(500), r.IntN(100), r.IntN(1e6))
+			n += m
 		}
 		if err := errors.Join(w.Flush(), file.Close(), os.Chtimes(name, old, old)); err != nil {
 			return err
@@ -46,8 +48,12 @@ func orders(dir string, size int64) error {
 }
 
 var schema = []engine.Column{
-	{Name: "order_id", Type: "BIGINT"}, {Name: "ordered_at", Type: "TIMESTAMP"}, {Name: "country", Type: "VARCHAR"},
-	{Name: "quantity", Type: "BIGINT"}, {Name: "price", Type: "DECIMAL(10,2)"}, {Name: "note", Type: "VARCHAR"},
+	{Name: "order_id", Type: "BIGINT"},
+	{Name: "ordered_at", Type: "TIMESTAMP"},
+	{Name: "country", Type: "VARCHAR"},
+	{Name: "quantity", Type: "BIGINT"},
+	{Name: "price", Type: "DECIMAL(10,2)"},
+	{Name: "note", Type: "VARCHAR"},
 }
 
 const partitioned = "SELECT *, strftime(ordered_at, '%Y') AS year, strftime(ordered_at, '%m') AS month FROM orders"

@@ -91,7 +91,8 @@ func (g *ground) Started(context.Context, engine.Process) error            { ret
 func (g *ground) Staged(context.Context, engine.ID, engine.Manifest) error { return nil }
 func (g *ground) Progress(runner.Progress)                                 {}
 func (g *ground) Log(level runner.Level, text string)                      { g.log = append(g.log, string(level)+" "+text) }
-func (g *ground) said(text string) bool                                    { return strings.Contains(strings.Join(g.log, "\n"), text) }
+
+func (g *ground) said(text string) bool { return strings.Contains(strings.Join(g.log, "\n"), text) }
 
 // crawl crawls and commits what came of it, as the end of an attempt does.
 func (g *ground) crawl() runner.Result {

@@ -38,7 +38,10 @@ func (w Worker) Do(ctx context.Context, req Request) (Result, error) {
 	if err := os.MkdirAll(req.Limits.Scratch, 0o700); err != nil {
 		return Result{}, fmt.Errorf("make the worker's scratch folder: %w", err)
 	}
-	p, err := w.spawn(req.Limits.Scratch)
+	p, err := w.spawn(ctx, req.Limits.Scratch)
+	if ctx.Err() != nil && err != nil {
+		return Result{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -49,14 +52,12 @@ func (w Worker) Do(ctx context.Context, req Request) (Result, error) {
 			return Result{}, err
 		}
 	}
-	stop := context.AfterFunc(ctx, p.interrupt)
-	defer stop()
 	if err := p.send(req); err != nil && ctx.Err() == nil {
 		p.kill()
 		return Result{}, p.crash(err)
 	}
 	last := w.listen(p.events)
-	ended := p.wait()
+	ended := p.cmd.Wait()
 	switch {
 	case ctx.Err() != nil && last.Result == nil:
 		return Result{}, context.Cause(ctx)
@@ -109,11 +110,9 @@ type process struct {
 	events  *os.File
 	alive   io.WriteCloser // the worker's stdin: it ends when this closes
 	log     tail
-	done    chan struct{}
-	timer   *time.Timer
 }
 
-func (w Worker) spawn(dir string) (*process, error) {
+func (w Worker) spawn(ctx context.Context, dir string) (*process, error) {
 	command := w.Command
 	if len(command) == 0 {
 		command = []string{"/proc/self/exe", "worker"}
@@ -129,8 +128,10 @@ func (w Worker) spawn(dir string) (*process, error) {
 		return nil, fmt.Errorf("make the worker's event pipe: %w", err)
 	}
 	defer eventWrite.Close()
-	p := &process{request: requestWrite, events: eventRead, done: make(chan struct{})}
-	p.cmd = exec.Command(command[0], command[1:]...)
+	p := &process{request: requestWrite, events: eventRead}
+	p.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = killAfter
 	p.cmd.Dir = dir
 	// Nothing of the server's environment reaches the worker: it may hold secrets.
 	p.cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC", workerEnv + "=1"}
@@ -160,35 +161,10 @@ func (p *process) send(req Request) error {
 	return err
 }
 
-// interrupt asks the worker to end and kills its group if it does not.
-func (p *process) interrupt() {
-	p.signal(syscall.SIGTERM)
-	select {
-	case <-p.done:
-	case <-time.After(killAfter):
-		p.signal(syscall.SIGKILL)
-	}
-}
-
-// signal reaches the worker's whole process group, unless it has ended and
-// its number may already be another's.
-func (p *process) signal(s syscall.Signal) {
-	select {
-	case <-p.done:
-	default:
-		_ = syscall.Kill(-p.cmd.Process.Pid, s) // it may have ended just now
-	}
-}
-
+// kill ends the worker at once. It starts no processes of its own.
 func (p *process) kill() {
-	p.signal(syscall.SIGKILL)
-	_ = p.wait() // it was killed; how it ended says nothing
-}
-
-func (p *process) wait() error {
-	err := p.cmd.Wait()
-	close(p.done)
-	return err
+	_ = p.cmd.Process.Kill() // it may have ended just now
+	_ = p.cmd.Wait()         // it was killed; how it ended says nothing
 }
 
 func (p *process) close() {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ func (s *session) examineAll(ctx context.Context, number int, in Input) ([]facts
 		group.Go(func() error {
 			copyTo := filepath.Join(s.limits.Scratch, fmt.Sprintf("utf8-%d-%d", number, i))
 			fact, err := examine(ctx, in, f, copyTo)
-			failure, ok := err.(*Failure)
+			failure, ok := errors.AsType[*Failure](err)
 			if err != nil && !ok {
 				return err
 			}
@@ -155,29 +156,29 @@ func decompress(file *os.File, fact *facts) (io.ReadCloser, error) {
 
 // recode copies a file that is not UTF-8 as UTF-8, because DuckDB reads some
 // encodings wrongly and others not at all.
-func (fact *facts) recode(in Input, head infer.Head, copyTo string) error {
+func (f *facts) recode(in Input, head infer.Head, copyTo string) error {
 	encoding := infer.Encoding(head, in.Dialect.Encoding)
 	frozen := len(in.Schema) > 0 && !in.Inferred
 	if frozen && in.Dialect.Encoding == "" && encoding == infer.Latin1 {
-		return unreadable(in, fact.file, "it is not UTF-8 text. If it is meant to be so, name its encoding in the source's options.")
+		return unreadable(in, f.file, "it is not UTF-8 text. If it is meant to be so, name its encoding in the source's options.")
 	}
 	mark := bytes.HasPrefix(head.Data, []byte("\xef\xbb\xbf"))
 	if encoding == infer.UTF8 && (in.Format == engine.CSV || !mark) {
 		return nil
 	}
-	file, err := os.Open(fact.file.Path)
+	file, err := os.Open(f.file.Path)
 	if err != nil {
-		return unreadable(in, fact.file, "%v.", err)
+		return unreadable(in, f.file, "%v.", err)
 	}
 	defer file.Close()
-	text, err := decompress(file, fact)
+	text, err := decompress(file, f)
 	if err != nil {
-		return unreadable(in, fact.file, "it is damaged (%v).", err)
+		return unreadable(in, f.file, "it is damaged (%v).", err)
 	}
 	defer text.Close()
 	decoded, err := infer.Decoder(text, encoding, head.Data)
 	if err != nil {
-		return unreadable(in, fact.file, "%s", engine.MessageOf(err))
+		return unreadable(in, f.file, "%s", engine.MessageOf(err))
 	}
 	out, err := os.Create(copyTo)
 	if err != nil {
@@ -191,9 +192,9 @@ func (fact *facts) recode(in Input, head infer.Head, copyTo string) error {
 		return err // the file is not to blame
 	}
 	if err != nil {
-		return unreadable(in, fact.file, "it is not %s text (%v).", encoding, err)
+		return unreadable(in, f.file, "it is not %s text (%v).", encoding, err)
 	}
-	fact.path, fact.converted, fact.compression = copyTo, true, "none"
+	f.path, f.converted, f.compression = copyTo, true, "none"
 	return nil
 }
 

@@ -149,11 +149,11 @@ func (m *merger) repeated(ctx context.Context, batch string) (n int64, key strin
 // "old" over its rows with their partition and file.
 func (m *merger) oldRows(ctx context.Context, existing []Existing) error {
 	files := m.name("files")
-	definition := "path VARCHAR, partition VARCHAR, touched BOOLEAN"
+	definition := []string{"path VARCHAR", "partition VARCHAR", "touched BOOLEAN"}
 	for i := range m.sink.PartitionBy {
-		definition += fmt.Sprintf(", v%d VARCHAR", i)
+		definition = append(definition, fmt.Sprintf("v%d VARCHAR", i))
 	}
-	if err := m.exec(ctx, "CREATE TEMP TABLE "+files+" ("+definition+")"); err != nil {
+	if err := m.exec(ctx, "CREATE TEMP TABLE "+files+" ("+strings.Join(definition, ", ")+")"); err != nil {
 		return fmt.Errorf("note the existing files: %w", err)
 	}
 	marks := strings.Repeat(", ?", len(m.sink.PartitionBy))
@@ -179,16 +179,16 @@ func (m *merger) oldRows(ctx context.Context, existing []Existing) error {
 	}
 	m.compare(inFiles)
 	m.old = inFiles
-	selected := "e.*"
+	selected := []string{"e.*"}
 	for i, column := range m.sink.PartitionBy {
 		if _, has := find(inFiles, column); !has {
 			c, _ := find(m.columns, column)
-			selected += fmt.Sprintf(", CAST(f.v%d AS %s) AS %s", i, c.Type, quote(column))
+			selected = append(selected, fmt.Sprintf("CAST(f.v%d AS %s) AS %s", i, c.Type, quote(column)))
 			m.old = append(m.old, c)
 		}
 	}
 	return m.exec(ctx, fmt.Sprintf("CREATE TEMP VIEW %s AS SELECT %s FROM %s e JOIN %s f ON e.%s = f.path",
-		m.name("old"), selected, scan, files, quote(fileColumn)))
+		m.name("old"), strings.Join(selected, ", "), scan, files, quote(fileColumn)))
 }
 
 // values returns the partition's values in the order of PartitionBy.

@@ -79,8 +79,8 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 	for i, out := range run.Outputs {
 		written, err := w.write(ctx, i, out)
 		if err != nil {
-			failure, hold := s.heldBy(err)
-			return Result{Held: s.held}, hold, failure
+			hold, err := s.heldBy(err)
+			return Result{Held: s.held}, hold, err
 		}
 		result.Written = append(result.Written, written)
 	}
@@ -98,24 +98,24 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 
 // heldBy turns an error about one file into a file to hold, where its input
 // holds such files.
-func (s *session) heldBy(err error) (error, []Held) {
+func (s *session) heldBy(err error) ([]Held, error) {
 	failure, ok := errors.AsType[*Failure](s.blameAny(err))
 	if !ok {
-		return err, nil
+		return nil, err
 	}
 	for _, in := range s.inputs {
 		if failure.Kind == FailUnreadable && in.Hold && in.Name == failure.Input {
-			return nil, []Held{{Input: failure.Input, Key: failure.File, Note: failure.Message}}
+			return []Held{{Input: failure.Input, Key: failure.File, Note: failure.Message}}, nil
 		}
 	}
-	return failure, nil
+	return nil, failure
 }
 
 // blameAny is blame over the files of every input.
 func (s *session) blameAny(err error) error {
 	for _, r := range s.reads {
-		if blamed := s.blame(err, r.groups); blamed != err {
-			return blamed
+		if failure, ok := errors.AsType[*Failure](s.blame(err, r.groups)); ok {
+			return failure
 		}
 	}
 	return err

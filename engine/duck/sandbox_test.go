@@ -92,7 +92,7 @@ func TestTheWorkerHasNoneOfTheServersEnvironment(t *testing.T) {
 	b := newBench(t)
 
 	_, err := b.query("SELECT getenv('DOGEAR_TEST_SECRET')")
-	p, spawned := b.spawn(b.stage("scratch"))
+	p, spawned := b.spawn(t.Context(), b.stage("scratch"))
 	must(t, spawned)
 	environment, read := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/environ")
 	p.kill()

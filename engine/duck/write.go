@@ -161,10 +161,7 @@ func (w *writer) land(ctx context.Context, number int, from, query string) (stri
 	}
 	path := filepath.Join(w.limits.Scratch, fmt.Sprintf("landed-%d.parquet", number))
 	stop := w.watch(ctx, "reading")
-	rows, err := w.c.QueryContext(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy)", query, literal(path)))
-	if err == nil {
-		err = rows.Close()
-	}
+	err := w.exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy)", query, literal(path)))
 	stop()
 	if err != nil {
 		return "", inRun(err, from)

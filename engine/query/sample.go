@@ -167,7 +167,7 @@ func (s *Service) Describe(ctx context.Context, src engine.Source, objects []eng
 func own(columns []engine.Column, objects []engine.Object) []engine.Column {
 	keys := map[string]bool{}
 	for _, o := range objects {
-		for _, part := range strings.Split(o.Key, "/") {
+		for part := range strings.SplitSeq(o.Key, "/") {
 			if name, _, ok := strings.Cut(part, "="); ok {
 				keys[strings.ToLower(name)] = true
 			}

@@ -199,9 +199,11 @@ func BenchmarkCanvas500(b *testing.B) {
 		known[job(ids[i]).String()] = canvas.Info{Name: "job", Sub: "SQL transform", Icon: "table-2"}
 		body.Layout[job(ids[i]).String()] = engine.Point{X: i % 25 * 320, Y: i / 25 * 120}
 		if i > 0 {
-			body.Triggers = append(body.Triggers, engine.Trigger{ID: id(1000 + i), Type: engine.Conditional,
+			body.Triggers = append(body.Triggers, engine.Trigger{
+				ID: id(1000 + i), Type: engine.Conditional,
 				Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: job(ids[i/2]), State: engine.Succeeded}}},
-				Actions:   []engine.Action{{Ref: job(ids[i])}}})
+				Actions:   []engine.Action{{Ref: job(ids[i])}},
+			})
 		}
 	}
 	v := canvas.New(canvas.Input{Mode: canvas.Run, Body: body, Infos: known})

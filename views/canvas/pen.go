@@ -5,9 +5,9 @@ import (
 	"io"
 	"strconv"
 
-	"dogear/views/show"
-
 	"github.com/a-h/templ"
+
+	"dogear/views/show"
 )
 
 // What a graph has hundreds of, its cards, lines and pills, is written by a pen

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -274,9 +275,7 @@ func input(part engine.SourcePlan, got source.Fetched) duck.Input {
 func properties(job *engine.Job, node engine.NodeRun, run engine.Run) map[string]string {
 	all := map[string]string{}
 	for _, layer := range []map[string]string{job.Arguments, run.Properties, node.Arguments} {
-		for name, value := range layer {
-			all[name] = value
-		}
+		maps.Copy(all, layer)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -62,9 +63,7 @@ func (l *ledger) Page(_ context.Context, id string) ([]byte, error) {
 }
 
 func (l *ledger) PutPages(_ context.Context, pages map[string][]byte) error {
-	for id, body := range pages {
-		l.pages[id] = body
-	}
+	maps.Copy(l.pages, pages)
 	return nil
 }
 
