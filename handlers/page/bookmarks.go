@@ -69,11 +69,7 @@ func (p *Pages) bookmarks(c web.Ctx) error {
 
 // ownerOf is the name of the job or crawler that a bookmark belongs to.
 func (p *Pages) ownerOf(ctx context.Context, mark engine.Bookmark) (string, error) {
-	job, err := p.Store.Job(ctx, mark.Job)
-	if engine.CodeOf(err) != engine.NotFound {
-		return job.Name, err
-	}
-	return p.nameOf(ctx, engine.Ref{Kind: engine.KindCrawler, ID: mark.Job})
+	return p.nameOf(ctx, mark.Job)
 }
 
 func (p *Pages) bookmarkView(c web.Ctx) (bookmark.View, error) {

@@ -61,7 +61,7 @@ func (p *Pages) table(c web.Ctx) error {
 		return err
 	}
 	if v.Table.OwnerJob != "" {
-		if v.Owner, err = p.nameOf(ctx, engine.Ref{Kind: engine.KindJob, ID: v.Table.OwnerJob}); err != nil {
+		if v.Owner, err = p.nameOf(ctx, v.Table.OwnerJob); err != nil {
 			return err
 		}
 	}

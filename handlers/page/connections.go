@@ -81,6 +81,7 @@ func (p *Pages) showConnection(c web.Ctx, status int, v connection.View) error {
 	}
 	return p.show(c, status, layout.Page{
 		Section: "Connections", Crumbs: []layout.Crumb{{Label: "Connections", Href: "/connections"}, {Label: label}},
+		Actions: connection.Actions(v),
 	}, connection.Form(v))
 }
 

@@ -58,7 +58,7 @@ func edit(t *testing.T) *site {
 	pages := page.New(page.Config{
 		Store: world{s.store, s}, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
 		Drafts:    draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, now),
-		Publisher: world{s.store, s}, Schedules: schedules{}, Next: next,
+		Publisher: world{s.store, s}, Remover: s.store, Schedules: schedules{}, Next: next,
 		Auth: s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
 	})
 	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})

@@ -29,6 +29,7 @@ type Store interface {
 	jobStore
 	crawlerStore
 	connectionStore
+	usageStore
 	Totals(ctx context.Context) (engine.Totals, error)
 }
 
@@ -42,6 +43,7 @@ type Config struct {
 	Places    Places
 	Drafts    Drafts
 	Publisher Publisher
+	Remover   Remover
 	Portable  Portable
 	Schedules Schedules
 	// Next says when a trigger fires next after now; zero for never.
@@ -74,6 +76,7 @@ func (p *Pages) Routes() []web.Route {
 		p.jobRoutes(),
 		p.crawlerRoutes(),
 		p.connectionRoutes(),
+		p.deleteRoutes(),
 		p.pickerRoutes(),
 		p.findRoutes(),
 		p.sampleRoutes(),

@@ -315,7 +315,7 @@ func serve(t *testing.T) *site {
 	must(t, err)
 	sessions := web.NewSessions(s.store, s.auth, false, log)
 	pages := page.New(page.Config{
-		Store: world{s.store, s}, Exec: nil, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
+		Store: world{s.store, s}, Exec: nil, Remover: s.store, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
 		Portable: &portable.Service{Store: s.store, Now: now, Next: func(engine.Trigger, time.Time) time.Time { return time.Time{} }},
 		Auth:     s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
 	})

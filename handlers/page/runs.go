@@ -127,7 +127,7 @@ func (p *Pages) infos(ctx context.Context, v *run.View) (canvas.Infos, error) {
 			info.Sub, info.Icon = "Crawler", "radar"
 		}
 		if info.Name == "" {
-			name, err := p.nameOf(ctx, ref)
+			name, err := p.nameOf(ctx, ref.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -138,23 +138,16 @@ func (p *Pages) infos(ctx context.Context, v *run.View) (canvas.Infos, error) {
 	return infos, nil
 }
 
-// nameOf is the name of a job or crawler that has not run yet.
-func (p *Pages) nameOf(ctx context.Context, ref engine.Ref) (string, error) {
-	var head engine.Head
-	var err error
-	if ref.Kind == engine.KindCrawler {
-		var crawler engine.Crawler
-		crawler, err = p.Store.Crawler(ctx, ref.ID)
-		head = crawler.Head
-	} else {
-		var job engine.Job
-		job, err = p.Store.Job(ctx, ref.ID)
-		head = job.Head
-	}
+// nameOf is the name of a job or crawler, also of one that was deleted.
+func (p *Pages) nameOf(ctx context.Context, id engine.ID) (string, error) {
+	name, deleted, err := p.Store.NameOf(ctx, id)
 	if engine.CodeOf(err) == engine.NotFound {
-		return "Deleted " + string(ref.Kind), nil
+		return "(deleted)", nil // of another server's file
 	}
-	return head.Name, err
+	if deleted {
+		name += " (deleted)"
+	}
+	return name, err
 }
 
 // runHead answers GET /runs/:id/head: outcome and buttons.

@@ -18,7 +18,15 @@ export function startDialogs(): void {
     if (pick) picked(pick);
     act("remove")?.closest(".part")?.remove();
   });
+  // A list that a button dropped down closes by a click elsewhere or by Escape.
+  document.addEventListener("click", (event) => {
+    for (const drop of document.querySelectorAll<HTMLDetailsElement>("details.drop[open]")) {
+      const within = event.target instanceof Node && drop.contains(event.target);
+      if (!within || (event.target as Element).closest(".menu-list :is(a, button)")) drop.open = false;
+    }
+  });
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") document.querySelectorAll<HTMLDetailsElement>("details.drop[open]").forEach((drop) => (drop.open = false));
     if (event.key === "Escape") document.querySelector(".app")?.classList.remove("menu");
   });
   // A dialog that htmx brings opens by itself and leaves no trace when closed.

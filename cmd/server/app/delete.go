@@ -1,0 +1,19 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"dogear/engine"
+)
+
+// Delete removes an object and tells open pages; the alarm forgets the
+// schedules of a workflow.
+func (h *house) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error {
+	if err := h.store.Delete(ctx, kind, id, now); err != nil {
+		return err
+	}
+	h.clock.Wake()
+	h.changed(string(kind)+"s", id)
+	return nil
+}
