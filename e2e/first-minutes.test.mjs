@@ -14,7 +14,7 @@ test("the sample runs by itself and can be watched to its end", async () => {
   await page.waitForURL(/\/runs\/[0-9A-Z]{26}/);
   await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
   const cards = page.locator("dog-canvas [role=option]");
-  assert.equal(await cards.count(), 5);
+  assert.equal(await cards.count(), 4);
   for (const name of ["raw-to-curated", "curated-crawler", "legacy-csv-export"]) {
     await page.locator("dog-canvas [role=option]", { hasText: name }).filter({ hasText: "Succeeded" }).waitFor();
   }

@@ -38,6 +38,7 @@ func sharedCases(t *testing.T) []shared {
 	loose := apply(t, engine.WorkflowBody{}, placed(1, 300), placed(2, 600), placed(3, 900))
 	line := apply(t, loose, trigger(100, engine.OnDemand), connect(string(id(100)), card(1), 0), connect(card(1), card(2), 200), connect(card(2), card(3), 201))
 	gate := apply(t, line, trigger(101, engine.Conditional), connect(card(1), string(id(101)), 0), connect(card(3), string(id(101)), 0), placed(4, 1200), connect(string(id(101)), card(4), 0))
+	fork := apply(t, gate, draft.Op{Kind: draft.Disconnect, Card: card(3), To: string(id(101))}, connect(string(id(101)), card(3), 0))
 	_, cut, err := draft.Apply(gate, draft.Op{Kind: draft.DelNode, Card: card(1)}, names())
 	must(t, err)
 	back := cut.Inverse()
@@ -60,6 +61,9 @@ func sharedCases(t *testing.T) []shared {
 		{Name: "connected through a gate already", Body: gate, Op: connect(card(1), card(4), 203)},
 		{Name: "a card that is gone", Body: line, Op: connect(card(1), card(9), 203)},
 		{Name: "a pill is cut", Body: line, Op: draft.Op{Kind: draft.Disconnect, Card: card(1), To: card(2), Trigger: id(200)}},
+		{Name: "one edge of a pill is cut", Body: fork, Op: draft.Op{Kind: draft.Disconnect, Card: card(1), To: card(4), Trigger: id(101)}},
+		{Name: "a node that a pill starts with others is deleted", Body: fork, Op: draft.Op{Kind: draft.DelNode, Card: card(4)}},
+		{Name: "the node that a pill waits for is deleted", Body: fork, Op: draft.Op{Kind: draft.DelNode, Card: card(1)}},
 		{Name: "a watch is cut", Body: gate, Op: draft.Op{Kind: draft.Disconnect, Card: card(3), To: string(id(101))}},
 		{Name: "an action is cut", Body: gate, Op: draft.Op{Kind: draft.Disconnect, Card: string(id(101)), To: card(4)}},
 		{Name: "a node is deleted", Body: gate, Op: draft.Op{Kind: draft.DelNode, Card: card(1)}},

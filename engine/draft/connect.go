@@ -139,8 +139,8 @@ func Suggest(g *graph.Graph, to engine.Ref) (gate, ask engine.ID) {
 	return "", ask
 }
 
-// disconnect cuts an edge: an action, a watch, or the trigger between two nodes
-// that op names. An edge that is gone already is no error.
+// disconnect cuts an edge: an action, a watch, or what the trigger that op names
+// starts between two nodes. An edge that is gone already is no error.
 func (e *edit) disconnect(op Op) error {
 	if from, ok := refOf(op.Card); ok {
 		if to := e.body.Trigger(engine.ID(op.To)); to != nil {
@@ -157,6 +157,7 @@ func (e *edit) disconnect(op Op) error {
 	return nil
 }
 
+// cutPill cuts one edge of a pill; the pill goes with its last edge.
 func (e *edit) cutPill(op Op) error {
 	t := e.body.Trigger(op.Trigger)
 	switch {
@@ -165,6 +166,10 @@ func (e *edit) cutPill(op Op) error {
 	case !graph.Compact(t):
 		return refuse(Changed, "%s was changed meanwhile.", t.Name)
 	}
-	e.dropTrigger(t.ID)
+	to, _ := refOf(op.To)
+	t.Actions = orNil(slices.DeleteFunc(t.Actions, func(a engine.Action) bool { return a.Ref == to }))
+	if len(t.Actions) == 0 {
+		e.dropTrigger(t.ID)
+	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (e *edit) delNode(op Op) error {
 	var pills []engine.ID
 	for i := range e.body.Triggers {
 		t := &e.body.Triggers[i]
-		if graph.Compact(t) && (t.Predicate.Conditions[0].Ref == ref || t.Actions[0].Ref == ref) {
+		if graph.Compact(t) && (t.Predicate.Conditions[0].Ref == ref || len(t.Actions) == 1 && t.Actions[0].Ref == ref) {
 			pills = append(pills, t.ID)
 			continue
 		}

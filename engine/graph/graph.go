@@ -184,8 +184,8 @@ func (g *Graph) names(edges [][]int, card string) []string {
 	return names
 }
 
-// Compact reports whether t is drawn as a pill on an edge and not as a card: it
-// waits for one node and starts one.
+// Compact reports whether t is drawn as a pill on its edges and not as a card:
+// it waits for one node and starts at least one.
 func Compact(t *engine.Trigger) bool {
-	return t.Type == engine.Conditional && len(t.Predicate.Conditions) == 1 && len(t.Actions) == 1
+	return t.Type == engine.Conditional && len(t.Predicate.Conditions) == 1 && len(t.Actions) > 0
 }

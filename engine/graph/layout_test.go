@@ -76,7 +76,9 @@ func TestLayoutRunsLeftToRightWithoutOverlap(t *testing.T) {
 
 			for _, trigger := range g.Triggers() {
 				if graph.Compact(&trigger) {
-					assertBefore(t, g, places, trigger.Predicate.Conditions[0].Ref.String(), trigger.Actions[0].Ref.String())
+					for _, a := range trigger.Actions {
+						assertBefore(t, g, places, trigger.Predicate.Conditions[0].Ref.String(), a.Ref.String())
+					}
 					continue
 				}
 				for _, c := range trigger.Predicate.Conditions {

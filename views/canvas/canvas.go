@@ -243,18 +243,20 @@ func machine(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// edges draws every pill as one line between two nodes, every other watch and
-// action as a line of its own.
+// edges draws every pill as a line to each node that it starts, every other
+// watch and action as a line of its own.
 func (d *drawing) edges() []Edge {
 	var edges []Edge
 	for i := range d.Body.Triggers {
 		t := &d.Body.Triggers[i]
 		if graph.Compact(t) {
-			c, a := t.Predicate.Conditions[0], t.Actions[0]
-			edges = append(edges, d.edge(Edge{
-				Key: string(t.ID), From: c.Ref.String(), To: a.Ref.String(), Trigger: t.ID, State: c.State,
-				Word: OnState(c.State), Title: t.Name, Taken: d.fired(t.ID),
-			}))
+			c := t.Predicate.Conditions[0]
+			for _, a := range t.Actions {
+				edges = append(edges, d.edge(Edge{
+					Key: pillKey(t, a), From: c.Ref.String(), To: a.Ref.String(), Trigger: t.ID, State: c.State,
+					Word: OnState(c.State), Title: t.Name, Taken: d.fired(t.ID),
+				}))
+			}
 			continue
 		}
 		for _, c := range t.Predicate.Conditions {
@@ -270,6 +272,14 @@ func (d *drawing) edges() []Edge {
 		}
 	}
 	return edges
+}
+
+// pillKey is the key of one edge of a pill.
+func pillKey(t *engine.Trigger, a engine.Action) string {
+	if len(t.Actions) == 1 {
+		return string(t.ID)
+	}
+	return string(t.ID) + ">" + a.Ref.String()
 }
 
 func (d *drawing) fired(id engine.ID) bool {

@@ -39,7 +39,7 @@ func TriggerSub(t *engine.Trigger) string {
 	case n == 0:
 		return "Waits for nothing yet"
 	case n == 1:
-		return "1 condition"
+		return "Starts nothing yet"
 	case t.Predicate.Logic == engine.Any:
 		return fmt.Sprintf("Any of %d", n)
 	default:

@@ -13,9 +13,9 @@ export function parse(card: string): Ref | undefined {
 export const conditions = (t: Trigger) => t.predicate?.conditions ?? [];
 export const actions = (t: Trigger) => t.actions ?? [];
 
-// compact triggers are drawn as a pill on an edge: they wait for one node and
-// start one.
-export const compact = (t: Trigger): boolean => t.type === "conditional" && conditions(t).length === 1 && actions(t).length === 1;
+// compact triggers are drawn as a pill on their edges: they wait for one node
+// and start at least one.
+export const compact = (t: Trigger): boolean => t.type === "conditional" && conditions(t).length === 1 && actions(t).length > 0;
 
 export interface Edge {
   key: string;
@@ -135,7 +135,8 @@ export class Graph {
     for (const t of this.triggers.values()) {
       if (compact(t)) {
         const c = conditions(t)[0]!;
-        list.push({ key: t.id, from: key(c.ref), to: key(actions(t)[0]!.ref), trigger: t.id, state: c.state });
+        const several = actions(t).length > 1;
+        for (const a of actions(t)) list.push({ key: several ? `${t.id}>${key(a.ref)}` : t.id, from: key(c.ref), to: key(a.ref), trigger: t.id, state: c.state });
         continue;
       }
       for (const c of conditions(t)) list.push({ key: `${key(c.ref)}>${t.id}`, from: key(c.ref), to: t.id, state: c.state });

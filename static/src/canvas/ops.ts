@@ -85,7 +85,7 @@ function delNode(body: Body, card: string, removed: Set<string>): void {
   removed.add(card);
   body.cards = body.cards?.filter((r) => key(r) !== card);
   body.triggers = body.triggers?.filter(
-    (t) => !(compact(t) && (key(conditions(t)[0]!.ref) === card || key(actions(t)[0]!.ref) === card)),
+    (t) => !(compact(t) && (key(conditions(t)[0]!.ref) === card || (actions(t).length === 1 && key(actions(t)[0]!.ref) === card))),
   );
   for (const t of body.triggers ?? []) {
     if (t.predicate?.conditions) t.predicate.conditions = conditions(t).filter((c) => key(c.ref) !== card);
@@ -137,7 +137,9 @@ function disconnect(body: Body, op: Op): void {
   } else if (op.trigger) {
     const pill = find(op.trigger);
     if (pill && !compact(pill)) throw new Refusal("changed", `${pill.name} was changed meanwhile.`);
-    body.triggers = body.triggers?.filter((t) => t.id !== op.trigger);
+    if (!pill) return;
+    pill.actions = actions(pill).filter((a) => key(a.ref) !== to);
+    if (pill.actions.length === 0) body.triggers = body.triggers?.filter((t) => t !== pill);
   }
 }
 

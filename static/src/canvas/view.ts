@@ -261,7 +261,7 @@ export function triggerSub(t: Trigger): string {
   if (t.type === "scheduled") return t.zone || "UTC";
   const n = conditions(t).length;
   if (n === 0) return "Waits for nothing yet";
-  if (n === 1) return "1 condition";
+  if (n === 1) return "Starts nothing yet";
   return t.predicate?.logic === "any" ? `Any of ${n}` : `All of ${n}`;
 }
 
