@@ -6,7 +6,7 @@ import (
 )
 
 // Object is one thing found in a source: a file or an S3 object, as its
-// listing shows it.
+// listing shows it, or a range of the keys of a table.
 type Object struct {
 	Key       string `json:"key"` // relative to the root of the source, or the full S3 key
 	Size      int64  `json:"size"`
@@ -14,6 +14,9 @@ type Object struct {
 	ETag      string `json:"etag,omitempty"`
 	VersionID string `json:"version_id,omitempty"`
 	Inode     uint64 `json:"inode,omitempty"`
+	// Range, where it is set, is the KeyRange of a table that this object
+	// stands for. It is packed so that objects can be compared.
+	Range string `json:"range,omitempty"`
 }
 
 // Mod is the time of the last modification.

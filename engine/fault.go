@@ -83,8 +83,11 @@ func (f *faults) viewName(field, name string, names map[string]bool) {
 
 func (f *faults) source(at string, s *Source, names map[string]bool) {
 	f.viewName(at+"name", s.Name, names)
-	if (s.Path == "") == (s.CatalogTable == "") {
-		f.add(at+"path", "Say what to read: either a folder or address, or a table of the catalog.")
+	if given(s.Path, s.CatalogTable, s.Table) != 1 {
+		f.add(at+"path", "Say what to read, one of: a folder or address, a table of the catalog, a table of a database.")
+	}
+	if s.Table != "" {
+		f.tableSource(at, s)
 	}
 	oneOf(f, at+"format", "format", s.Format, "", CSV, JSON, Parquet)
 	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll)
@@ -92,12 +95,44 @@ func (f *faults) source(at string, s *Source, names map[string]bool) {
 	oneOf(f, at+"unreadable", "policy for unreadable files", s.Policy.Unreadable, "", "fail", "hold")
 }
 
+// given counts the texts that are not empty.
+func given(texts ...string) (n int) {
+	for _, text := range texts {
+		if text != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// tableSource looks at what only a table source has.
+func (f *faults) tableSource(at string, s *Source) {
+	o := s.Options.Table
+	if s.Connection == "" {
+		f.add(at+"connection", "Choose the connection of the database that has this table.")
+	}
+	f.notNegative(at+"lag", int(o.Lag))
+	f.notNegative(at+"overlap", int(o.Overlap))
+	f.notNegative(at+"max_rows", int(o.MaxRows))
+	oneOf(f, at+"closed", "closed period", o.Closed, "", "hour", "day")
+	oneOf(f, at+"null_keys", "policy for rows without a key", o.NullKeys, "", "read", "fail")
+	if o.Descending && (o.Lag > 0 || o.Closed != "") {
+		f.add(at+"lag", "A key that falls has no newest row to stay behind of; leave the lag and closed periods empty.")
+	}
+}
+
 func (f *faults) sink(at string, s *Sink, names map[string]bool) {
 	if s.From == "" || !names[strings.ToLower(s.From)] {
 		f.add(at+"from", "Choose the step or source whose rows are written.")
 	}
-	if s.Path == "" {
-		f.add(at+"path", "Say where to write.")
+	if given(s.Path, s.Table) != 1 {
+		f.add(at+"path", "Say where to write: either a folder or address, or a table of a database.")
+	}
+	if s.Table != "" && s.Connection == "" {
+		f.add(at+"connection", "Choose the connection of the database that has this table.")
+	}
+	if s.Table != "" && s.CatalogTable != "" {
+		f.add(at+"catalog_table", "A table of a database is not part of the catalog; leave this empty.")
 	}
 	if s.Mode == Merge && len(s.Keys) == 0 {
 		f.add(at+"keys", "A merge needs the columns that tell one row from another.")

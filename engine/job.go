@@ -85,13 +85,15 @@ const (
 	ReadAll ReadMode = "all" // the whole source each time: a dimension
 )
 
-// Source is one thing that a job reads. Exactly one of Path and CatalogTable
-// is set.
+// Source is one thing that a job reads. Exactly one of Path, CatalogTable and
+// Table is set.
 type Source struct {
 	Name         string        `json:"name"` // the view's name in SQL
 	Connection   ID            `json:"connection,omitempty"`
 	Path         string        `json:"path,omitempty"`          // folder or s3:// address with a glob
 	CatalogTable string        `json:"catalog_table,omitempty"` // database.table
+	Table        string        `json:"table,omitempty"`         // schema.table of the connection's database
+	Keys         []string      `json:"keys,omitempty"`          // of Table, in order; empty: its primary key
 	Format       Format        `json:"format,omitempty"`
 	Options      SourceOptions `json:"options,omitzero"`
 	Read         ReadMode      `json:"read,omitempty"` // "" is ReadNew
@@ -110,6 +112,8 @@ type SourceOptions struct {
 	MaxBytes  int64    `json:"max_bytes,omitempty"` // Glue's boundedSize
 	SettleMS  *int64   `json:"settle_ms,omitempty"` // nil: 3 s for folders, 0 for S3
 	Partition string   `json:"partition,omitempty"` // pattern that maps a key to target partition values, such as "{year}/{month}/*.csv"
+	// Table are the options of a table source.
+	Table TableOptions `json:"table,omitzero"`
 }
 
 // Dialect is how a CSV file is written. Empty fields are inferred once and
@@ -154,10 +158,11 @@ const (
 type Sink struct {
 	From         string    `json:"from"` // a step or source
 	Connection   ID        `json:"connection,omitempty"`
-	Path         string    `json:"path"`
+	Path         string    `json:"path,omitempty"`
 	Format       Format    `json:"format,omitempty"` // "" is Parquet
 	PartitionBy  []string  `json:"partition_by,omitempty"`
-	Mode         WriteMode `json:"mode,omitempty"` // "" is Append
+	Table        string    `json:"table,omitempty"` // schema.table of the connection's database, instead of Path
+	Mode         WriteMode `json:"mode,omitempty"`  // "" is Append
 	Keys         []string  `json:"keys,omitempty"`
 	LatestBy     string    `json:"latest_by,omitempty"`
 	CatalogTable string    `json:"catalog_table,omitempty"` // database.table that this sink owns
@@ -184,27 +189,3 @@ type CrawlerTarget struct {
 	Path       string   `json:"path"`
 	Exclude    []string `json:"exclude,omitempty"`
 }
-
-// Connection is one version of a connection to an S3-compatible endpoint.
-type Connection struct {
-	Head
-	ConnectionBody
-}
-
-// ConnectionBody is what a version of a connection holds. The secret is not
-// part of it: it is write-only and lives apart (model.md, Secrets).
-type ConnectionBody struct {
-	Description string         `json:"description,omitempty"`
-	Type        ConnectionType `json:"type"`
-	Endpoint    string         `json:"endpoint,omitempty"` // "" is AWS
-	Region      string         `json:"region,omitempty"`
-	PathStyle   bool           `json:"path_style,omitempty"`
-	AccessKey   string         `json:"access_key,omitempty"` // "" is the ordinary AWS chain
-	HasSecret   bool           `json:"has_secret,omitempty"`
-}
-
-// ConnectionType says what a connection leads to.
-type ConnectionType string
-
-// ConnectionS3 leads to an S3-compatible object store.
-const ConnectionS3 ConnectionType = "s3"

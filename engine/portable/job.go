@@ -25,6 +25,8 @@ type Source struct {
 	Connection   string          `yaml:"connection,omitempty"`
 	Path         string          `yaml:"path,omitempty"`
 	CatalogTable string          `yaml:"catalog_table,omitempty"`
+	Table        string          `yaml:"table,omitempty"`
+	Keys         []string        `yaml:"keys,omitempty"`
 	Format       engine.Format   `yaml:"format,omitempty"`
 	Read         engine.ReadMode `yaml:"read,omitempty"`
 	Ctx          string          `yaml:"ctx,omitempty"`
@@ -33,14 +35,15 @@ type Source struct {
 	Schema       []Column        `yaml:"schema,omitempty"`
 }
 
-// Options are the options of a source of files.
+// Options are the options of a source.
 type Options struct {
-	Exclude   []string `yaml:"exclude,omitempty"`
-	CSV       Dialect  `yaml:"csv,omitempty"`
-	MaxFiles  int      `yaml:"max_files,omitempty"`
-	MaxBytes  int64    `yaml:"max_bytes,omitempty"`
-	SettleMS  *int64   `yaml:"settle_ms,omitempty"`
-	Partition string   `yaml:"partition,omitempty"`
+	Exclude   []string     `yaml:"exclude,omitempty"`
+	CSV       Dialect      `yaml:"csv,omitempty"`
+	MaxFiles  int          `yaml:"max_files,omitempty"`
+	MaxBytes  int64        `yaml:"max_bytes,omitempty"`
+	SettleMS  *int64       `yaml:"settle_ms,omitempty"`
+	Partition string       `yaml:"partition,omitempty"`
+	Table     TableOptions `yaml:"table,omitempty"`
 }
 
 // The following are the engine's own, field by field: they convert, so a field
@@ -56,6 +59,17 @@ type Dialect struct {
 	NullText   string `yaml:"null_text,omitempty"`
 	Decimal    string `yaml:"decimal,omitempty"`
 	DateFormat string `yaml:"date_format,omitempty"`
+}
+
+// TableOptions are the options of a table source.
+type TableOptions struct {
+	Descending bool   `yaml:"descending,omitempty"`
+	Lag        int64  `yaml:"lag,omitempty"`
+	Overlap    int64  `yaml:"overlap,omitempty"`
+	Closed     string `yaml:"closed,omitempty"`
+	MaxRows    int64  `yaml:"max_rows,omitempty"`
+	NullKeys   string `yaml:"null_keys,omitempty"`
+	Compare    bool   `yaml:"compare,omitempty"`
 }
 
 // Policy says what happens with files that are not simply new.
@@ -80,7 +94,8 @@ type Step struct {
 type Sink struct {
 	From         string           `yaml:"from"`
 	Connection   string           `yaml:"connection,omitempty"`
-	Path         string           `yaml:"path"`
+	Path         string           `yaml:"path,omitempty"`
+	Table        string           `yaml:"table,omitempty"`
 	Format       engine.Format    `yaml:"format,omitempty"`
 	PartitionBy  []string         `yaml:"partition_by,omitempty"`
 	Mode         engine.WriteMode `yaml:"mode,omitempty"`
@@ -101,18 +116,18 @@ func (x *exporter) jobOf(job *engine.Job) Job {
 	out.MaxRejects = job.SQL.MaxRejects
 	for _, s := range job.SQL.Sources {
 		out.Sources = append(out.Sources, Source{
-			Name: s.Name, Connection: x.connection(s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Format: s.Format,
+			Name: s.Name, Connection: x.connection(s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Table: s.Table, Keys: s.Keys, Format: s.Format,
 			Read: s.Read, Ctx: s.Ctx, Policy: Policy(s.Policy), Schema: each(s.Schema, func(c engine.Column) Column { return Column(c) }),
 			Options: Options{
 				Exclude: s.Options.Exclude, CSV: Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
-				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition,
+				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: TableOptions(s.Options.Table),
 			},
 		})
 	}
 	out.Steps = each(job.SQL.Steps, func(s engine.Step) Step { return Step(s) })
 	for _, s := range job.SQL.Sinks {
 		out.Sinks = append(out.Sinks, Sink{
-			From: s.From, Connection: x.connection(s.Connection), Path: s.Path, Format: s.Format, PartitionBy: s.PartitionBy,
+			From: s.From, Connection: x.connection(s.Connection), Path: s.Path, Table: s.Table, Format: s.Format, PartitionBy: s.PartitionBy,
 			Mode: s.Mode, Keys: s.Keys, LatestBy: s.LatestBy, CatalogTable: s.CatalogTable,
 		})
 	}
@@ -135,18 +150,18 @@ func (r *reader) job(j *Job) engine.JobBody {
 	}
 	for _, s := range j.Sources {
 		body.SQL.Sources = append(body.SQL.Sources, engine.Source{
-			Name: s.Name, Connection: r.connection(about, s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Format: s.Format,
+			Name: s.Name, Connection: r.connection(about, s.Connection), Path: s.Path, CatalogTable: s.CatalogTable, Table: s.Table, Keys: s.Keys, Format: s.Format,
 			Read: s.Read, Ctx: s.Ctx, Policy: engine.Policy(s.Policy), Schema: each(s.Schema, func(c Column) engine.Column { return engine.Column(c) }),
 			Options: engine.SourceOptions{
 				Exclude: s.Options.Exclude, CSV: engine.Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
-				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition,
+				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: engine.TableOptions(s.Options.Table),
 			},
 		})
 	}
 	body.SQL.Steps = each(j.Steps, func(s Step) engine.Step { return engine.Step(s) })
 	for _, s := range j.Sinks {
 		body.SQL.Sinks = append(body.SQL.Sinks, engine.Sink{
-			From: s.From, Connection: r.connection(about, s.Connection), Path: s.Path, Format: s.Format, PartitionBy: s.PartitionBy,
+			From: s.From, Connection: r.connection(about, s.Connection), Path: s.Path, Table: s.Table, Format: s.Format, PartitionBy: s.PartitionBy,
 			Mode: s.Mode, Keys: s.Keys, LatestBy: s.LatestBy, CatalogTable: s.CatalogTable,
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -32,6 +33,9 @@ type Ref struct {
 const (
 	entriesV1 = 1
 	refsV1    = 2
+	// entriesV2 is entriesV1 with one more text, the range of a table. Pages of
+	// files stay as they were.
+	entriesV2 = 3
 )
 
 // Both are safe for use by many at once and cost much to make.
@@ -70,14 +74,33 @@ func Encode(entries []engine.Entry) []byte {
 	for _, e := range entries {
 		w.buf = append(w.buf, byte(e.State))
 	}
-	for _, column := range texts {
+	kind := layout(entries)
+	for _, column := range textsOf(kind) {
 		last := ""
 		for i := range entries {
 			w.shared(last, *column(&entries[i]))
 			last = *column(&entries[i])
 		}
 	}
-	return encoder.EncodeAll(w.buf, []byte{entriesV1})
+	return encoder.EncodeAll(w.buf, []byte{kind})
+}
+
+// layout is the oldest one that holds entries.
+func layout(entries []engine.Entry) byte {
+	for _, e := range entries {
+		if e.Range != "" {
+			return entriesV2
+		}
+	}
+	return entriesV1
+}
+
+// textsOf are the text columns of a layout.
+func textsOf(kind byte) []func(*engine.Entry) *string {
+	if kind == entriesV2 {
+		return append(slices.Clone(texts), func(e *engine.Entry) *string { return &e.Range })
+	}
+	return texts
 }
 
 // texts are the text columns of an entry after its key, in stored order.
@@ -91,7 +114,11 @@ var texts = []func(*engine.Entry) *string{
 
 // Decode unpacks what Encode packed.
 func Decode(body []byte) ([]engine.Entry, error) {
-	r, err := open(body, entriesV1)
+	kind := byte(entriesV1)
+	if len(body) > 0 && body[0] == entriesV2 {
+		kind = entriesV2
+	}
+	r, err := open(body, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +143,7 @@ func Decode(body []byte) ([]engine.Entry, error) {
 	for i := range entries {
 		entries[i].State = engine.EntryState(r.byte())
 	}
-	for _, column := range texts {
+	for _, column := range textsOf(kind) {
 		last := ""
 		for i := range entries {
 			last = r.shared(last)

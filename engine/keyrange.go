@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// TableOptions are the options of a table source. Amounts are in the unit of
+// the first key column: seconds for a time, days for a date, and plain numbers.
+type TableOptions struct {
+	// Descending says that new rows have smaller keys (Glue's
+	// jobBookmarkKeysSortOrder "desc").
+	Descending bool `json:"descending,omitempty"`
+	// Lag is how far behind the newest key a run stays, so that rows which are
+	// committed late are still above the mark. For a time it is measured from
+	// the database's clock.
+	Lag int64 `json:"lag,omitempty"`
+	// Overlap is how far before the mark a run begins to read again. Its target
+	// must merge by key, or rows stand twice.
+	Overlap int64 `json:"overlap,omitempty"`
+	// Closed reads only what lies before the hour or day that is still open by
+	// the database's clock, in UTC: "hour", "day", or "".
+	Closed string `json:"closed,omitempty"`
+	// MaxRows is about how many rows a run reads at most; rows with the key of
+	// the last one are read with it. 0 is no limit.
+	MaxRows int64 `json:"max_rows,omitempty"`
+	// NullKeys says what happens to rows without a key: "" counts and reports
+	// them, "read" reads them each time, "fail" fails the run.
+	NullKeys string `json:"null_keys,omitempty"`
+	// Compare counts the rows up to the mark at each plan and reports how many
+	// are missing or more than were read.
+	Compare bool `json:"compare,omitempty"`
+}
+
+// KeyValue is one part of a key: exactly the text that the database printed,
+// and the database's name of its type, by which it is compared.
+type KeyValue struct {
+	Text string `json:"text"`
+	Type string `json:"type"`
+}
+
+// KeyRange is a stretch of a table by its key: the rows after Low, up to and
+// with High. A range without Keys is the whole table.
+type KeyRange struct {
+	Keys []string   `json:"keys,omitempty"`
+	Desc bool       `json:"desc,omitempty"`
+	Low  []KeyValue `json:"low,omitempty"` // nil: from the first row
+	High []KeyValue `json:"high,omitempty"`
+	// From, where an overlap is read again, is where reading begins: at this
+	// key and with it, before Low.
+	From []KeyValue `json:"from,omitempty"`
+	// Nulls are the rows that have no key, instead of a stretch.
+	Nulls bool  `json:"nulls,omitempty"`
+	Rows  int64 `json:"rows"`
+}
+
+// Text packs r for an Object.
+func (r KeyRange) Text() string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // it holds only texts and numbers
+	}
+	return string(text)
+}
+
+// KeyRange unpacks the range of a table that o stands for; ok is false for a
+// file.
+func (o Object) KeyRange() (r KeyRange, ok bool) {
+	if o.Range == "" {
+		return r, false
+	}
+	return r, json.Unmarshal([]byte(o.Range), &r) == nil
+}
+
+// Words writes r for people: "id: 3 … 7".
+func (r KeyRange) Words() string {
+	names := strings.Join(r.Keys, ", ")
+	switch {
+	case len(r.Keys) == 0:
+		return "the whole table"
+	case r.Nulls:
+		return names + ": no value"
+	case r.Low == nil:
+		return fmt.Sprintf("%s: up to %s", names, KeyWords(r.High))
+	}
+	return fmt.Sprintf("%s: %s … %s", names, KeyWords(r.Low), KeyWords(r.High))
+}
+
+// KeyWords writes a key for people.
+func KeyWords(key []KeyValue) string {
+	texts := make([]string, len(key))
+	for i, v := range key {
+		texts[i] = v.Text
+	}
+	return strings.Join(texts, ", ")
+}
