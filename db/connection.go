@@ -28,7 +28,7 @@ func (s *Store) Connections(ctx context.Context) ([]engine.Connection, error) {
 
 // Connection returns a connection; its secret is read by Secret alone.
 func (s *Store) Connection(ctx context.Context, id engine.ID) (engine.Connection, error) {
-	row, err := s.object(ctx, s.read, engine.KindConnection, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindConnection, id, false)
 	if err != nil {
 		return engine.Connection{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 // connectionRow reads the row to change, or makes it where id is "".
 func (s *Store) connectionRow(ctx context.Context, tx bun.Conn, id engine.ID, name, by string, now time.Time) (objectRow, error) {
 	if id != "" {
-		return s.object(ctx, tx, engine.KindConnection, id, true)
+		return s.object(ctx, tx.Conn, engine.KindConnection, id, true)
 	}
 	row := objectRow{ID: string(engine.NewID(now)), Kind: string(engine.KindConnection), Name: name, MadeAt: micros(now), At: micros(now), By: by}
 	_, err := tx.NewInsert().Model(&row).Exec(ctx)

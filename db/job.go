@@ -57,7 +57,7 @@ func (s *Store) JobDrafts(ctx context.Context) ([]engine.Draft[engine.JobBody], 
 
 // Job returns the published version of a job.
 func (s *Store) Job(ctx context.Context, id engine.ID) (engine.Job, error) {
-	row, err := s.object(ctx, s.read, engine.KindJob, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindJob, id, false)
 	if err != nil {
 		return engine.Job{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) JobVersion(ctx context.Context, id engine.ID, version int) (engi
 
 // JobDraft returns a job as it is being edited.
 func (s *Store) JobDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.JobBody], error) {
-	row, err := s.object(ctx, s.read, engine.KindJob, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindJob, id, false)
 	if err != nil {
 		return engine.Draft[engine.JobBody]{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) CrawlerDrafts(ctx context.Context) ([]engine.Draft[engine.Crawle
 
 // Crawler returns the published version of a crawler.
 func (s *Store) Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error) {
-	row, err := s.object(ctx, s.read, engine.KindCrawler, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindCrawler, id, false)
 	if err != nil {
 		return engine.Crawler{}, err
 	}
@@ -131,7 +131,7 @@ func (s *Store) Crawler(ctx context.Context, id engine.ID) (engine.Crawler, erro
 
 // CrawlerDraft returns a crawler as it is being edited.
 func (s *Store) CrawlerDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.CrawlerBody], error) {
-	row, err := s.object(ctx, s.read, engine.KindCrawler, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindCrawler, id, false)
 	if err != nil {
 		return engine.Draft[engine.CrawlerBody]{}, err
 	}
@@ -169,7 +169,7 @@ func (s *Store) create(ctx context.Context, kind engine.Kind, name string, body 
 func (s *Store) saveDraft(ctx context.Context, kind engine.Kind, id engine.ID, body any, base int64) (int64, error) {
 	var seq int64
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		row, err := s.object(ctx, tx, kind, id, true)
+		row, err := s.object(ctx, tx.Conn, kind, id, true)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (s *Store) publishOne(ctx context.Context, kind engine.Kind, id engine.ID, 
 	var row objectRow
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		var err error
-		if row, err = s.object(ctx, tx, kind, id, true); err != nil || !row.Draft.Valid {
+		if row, err = s.object(ctx, tx.Conn, kind, id, true); err != nil || !row.Draft.Valid {
 			return err
 		}
 		return publishText(ctx, tx, &row, by, now)

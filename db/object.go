@@ -65,21 +65,28 @@ func decode[T any](text string) (T, error) {
 	return v, nil
 }
 
-// object reads a row by id, or NotFound.
-func (s *Store) object(ctx context.Context, on bun.IDB, kind engine.Kind, id engine.ID, lock bool) (objectRow, error) {
-	var row objectRow
-	q := on.NewSelect().Model(&row).Where("id = ? AND kind = ? AND deleted_at = 0", string(id), string(kind))
-	if lock {
-		q = s.lock(q)
+// rowReader is a connection or a pool.
+type rowReader interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// object reads a row by id, or NotFound. Every node run that starts asks for
+// its job, so the statement is plain text.
+func (s *Store) object(ctx context.Context, on rowReader, kind engine.Kind, id engine.ID, lock bool) (objectRow, error) {
+	query := `SELECT id, kind, name, version, body, draft, draft_seq, made_at, at, "by", deleted_at FROM object WHERE id = ? AND kind = ? AND deleted_at = 0`
+	if lock && s.postgres() {
+		query += ` FOR UPDATE`
 	}
-	err := q.Scan(ctx)
+	var r objectRow
+	err := on.QueryRowContext(ctx, s.bind(query), string(id), string(kind)).
+		Scan(&r.ID, &r.Kind, &r.Name, &r.Version, &r.Body, &r.Draft, &r.DraftSeq, &r.MadeAt, &r.At, &r.By, &r.DeletedAt)
 	if errors.Is(err, sql.ErrNoRows) {
-		return row, engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
+		return r, engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
 	}
 	if err != nil {
-		return row, fmt.Errorf("read %s %s: %w", kind, id, err)
+		return r, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
-	return row, nil
+	return r, nil
 }
 
 func (s *Store) objectNamed(ctx context.Context, kind engine.Kind, name string) (objectRow, error) {

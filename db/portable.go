@@ -79,7 +79,7 @@ func importPart[B any](ctx context.Context, s *Store, tx bun.Conn, kind engine.K
 // refuses it where it is no longer what was compared.
 func importRow[B any](ctx context.Context, s *Store, tx bun.Conn, kind engine.Kind, part *portable.Part[B], by string, now time.Time) (objectRow, error) {
 	if part.Verb != portable.Make {
-		row, err := s.object(ctx, tx, kind, part.ID, true)
+		row, err := s.object(ctx, tx.Conn, kind, part.ID, true)
 		if err == nil && (row.Version != part.Version || row.DraftSeq != part.Seq || row.Draft.Valid) {
 			err = engine.Errorf(engine.Conflict, "The %s %s changed while it was being imported. Import the file again.", kind, part.Name)
 		}

@@ -61,14 +61,6 @@ func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
   error, ready_at, not_before, deadline, started, ended FROM node_run`
 
-func nodeArgs(n *engine.NodeRun) []any {
-	return []any{
-		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, n.Fence, n.Version,
-		encode(n.Arguments), encode(n.Process), string(n.Batch), encode(n.Counts), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
-		micros(n.Deadline), micros(n.Started), micros(n.Ended),
-	}
-}
-
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -211,7 +203,7 @@ func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.Trigge
 			return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 		}
 		all = append(all, engine.TriggerRun{
-			Run: run, Trigger: engine.ID(id), Met: unbits(met), Dead: unbits(dead), FiredAt: instant(fired), DeadAt: instant(died),
+			Run: run, Trigger: engine.ID(id), Met: unmarks(met), Dead: unmarks(dead), FiredAt: instant(fired), DeadAt: instant(died),
 		})
 	}
 	return all, rows.Err()
@@ -235,14 +227,4 @@ func (s *Store) Events(ctx context.Context, run engine.ID, since int64) ([]engin
 		all = append(all, e)
 	}
 	return all, rows.Err()
-}
-
-// OpenRunsOf counts the runs of an object that have not ended.
-func (s *Store) OpenRunsOf(ctx context.Context, object engine.ID) (int, error) {
-	var n int
-	err := s.read.DB.QueryRowContext(ctx, s.bind(`SELECT count(*) FROM run WHERE object_id = ? AND ended = 0`), string(object)).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count open runs: %w", err)
-	}
-	return n, nil
 }

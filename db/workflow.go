@@ -27,7 +27,7 @@ func (s *Store) Workflows(ctx context.Context) ([]engine.Workflow, error) {
 
 // Workflow returns the published version of a workflow.
 func (s *Store) Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error) {
-	row, err := s.object(ctx, s.read, engine.KindWorkflow, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindWorkflow, id, false)
 	if err != nil {
 		return engine.Workflow{}, err
 	}
@@ -92,7 +92,7 @@ func workflowDraft(r *objectRow) (draft.Draft, error) {
 
 // Draft returns the draft of a workflow.
 func (s *Store) Draft(ctx context.Context, id engine.ID) (draft.Draft, error) {
-	row, err := s.object(ctx, s.read, engine.KindWorkflow, id, false)
+	row, err := s.object(ctx, s.read.DB, engine.KindWorkflow, id, false)
 	if err != nil {
 		return draft.Draft{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Store) Edit(ctx context.Context, id engine.ID, ops []string,
 ) (draft.Draft, error) {
 	var edited draft.Draft
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		row, err := s.object(ctx, tx, engine.KindWorkflow, id, true)
+		row, err := s.object(ctx, tx.Conn, engine.KindWorkflow, id, true)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (s *Store) Acts(ctx context.Context, id engine.ID, by string, limit int) ([
 func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, with []engine.Ref, by string, now time.Time, next func(engine.Trigger) time.Time) (engine.Workflow, error) {
 	var made engine.Workflow
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		row, err := s.object(ctx, tx, engine.KindWorkflow, id, true)
+		row, err := s.object(ctx, tx.Conn, engine.KindWorkflow, id, true)
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, wi
 // publishParts publishes the open drafts of jobs and crawlers.
 func (s *Store) publishParts(ctx context.Context, tx bun.Conn, with []engine.Ref, by string, now time.Time) error {
 	for _, ref := range with {
-		row, err := s.object(ctx, tx, ref.Kind, ref.ID, true)
+		row, err := s.object(ctx, tx.Conn, ref.Kind, ref.ID, true)
 		if engine.CodeOf(err) == engine.NotFound {
 			continue // a deleted job keeps its card; its node fails and says so
 		}

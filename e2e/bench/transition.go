@@ -61,15 +61,21 @@ func transition(ctx context.Context, dir string) error {
 	if _, err := h.store.PublishWorkflow(ctx, id, 0, nil, "bench", time.Now(), func(engine.Trigger) time.Time { return time.Time{} }); err != nil {
 		return err
 	}
-	before, err := syncProbe(dir)
-	if err != nil {
-		return err
-	}
-	if _, err := h.exec.StartWorkflow(ctx, id, nil, "bench"); err != nil {
-		return err
-	}
-	if run := <-h.ended; run.Outcome != engine.RunSucceeded {
-		return fmt.Errorf("the chain ended %s", run.Outcome)
+	// A young log of the database grows with every commit, which costs twice a
+	// flush; the second chain runs on one that is written over, as it is from
+	// the first minute of a server on.
+	var before float64
+	for range 2 {
+		nothing.starts, nothing.ends = nil, nil
+		if before, err = syncProbe(dir); err != nil {
+			return err
+		}
+		if _, err := h.exec.StartWorkflow(ctx, id, nil, "bench"); err != nil {
+			return err
+		}
+		if run := <-h.ended; run.Outcome != engine.RunSucceeded {
+			return fmt.Errorf("the chain ended %s", run.Outcome)
+		}
 	}
 	after, err := syncProbe(dir)
 	if err != nil {

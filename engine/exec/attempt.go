@@ -163,12 +163,9 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	input := runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
 	switch a.node.Ref.Kind {
 	case engine.KindJob:
-		job, err := a.e.Store.Job(ctx, a.node.Ref.ID)
+		job, err := a.e.job(ctx, &a.node)
 		if err != nil {
 			return input, err
-		}
-		if job.Version == 0 {
-			return input, engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
 		}
 		if a.batch != nil { // a recovered attempt goes on with the job as it was
 			job.JobBody = a.batch.Body

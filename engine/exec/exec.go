@@ -23,10 +23,10 @@ type Store interface {
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
-	OpenRunsOf(ctx context.Context, object engine.ID) (int, error)
 	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	Job(ctx context.Context, id engine.ID) (engine.Job, error)
+	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
 	Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error)
 	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)
 	Page(ctx context.Context, id string) ([]byte, error)
@@ -76,6 +76,7 @@ type Exec struct {
 	queue   []item
 	wake    chan struct{} // holds one token while the queue is not empty
 	pins    map[engine.ID]pin
+	jobs    map[jobVersion]engine.Job
 	working map[engine.NodeKey]*attempt
 	waiting []engine.NodeRun // ready nodes that found no room, oldest first
 	stopped bool
@@ -107,7 +108,7 @@ func New(c Config) *Exec {
 	}
 	return &Exec{
 		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},
-		pins: map[engine.ID]pin{}, working: map[engine.NodeKey]*attempt{},
+		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, working: map[engine.NodeKey]*attempt{},
 	}
 }
 
@@ -273,6 +274,52 @@ func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
 	}
 	e.keep(p)
 	return p, nil
+}
+
+// jobVersion names what never changes again.
+type jobVersion struct {
+	id      engine.ID
+	version int
+}
+
+// maxJobs bounds how many versions of jobs are kept.
+const maxJobs = 1024
+
+// job returns the version of a job that a node started with.
+func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
+	if n.Version == 0 {
+		job, err := e.Store.Job(ctx, n.Ref.ID)
+		if err == nil && job.Version == 0 {
+			err = engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
+		}
+		return job, err
+	}
+	key := jobVersion{n.Ref.ID, n.Version}
+	e.mu.Lock()
+	job, ok := e.jobs[key]
+	e.mu.Unlock()
+	if ok {
+		job.Name = n.Name // a rename makes no version
+		return job, nil
+	}
+	job, err := e.Store.JobVersion(ctx, n.Ref.ID, n.Version)
+	if err != nil {
+		return job, err
+	}
+	job.Name = n.Name
+	e.keepJob(job)
+	return job, nil
+}
+
+// keepJob spares the nodes of a run a query each: the start of the run has
+// read their jobs already.
+func (e *Exec) keepJob(job engine.Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.jobs) >= maxJobs {
+		clear(e.jobs)
+	}
+	e.jobs[jobVersion{job.ID, job.Version}] = job
 }
 
 // stopping reports that the server is on its way down.

@@ -121,7 +121,8 @@ func (e *Exec) claiming(step flow.Step) flow.Step {
 				n.Why = why
 				continue
 			}
-			n.State, n.Why, n.Fence = engine.Starting, "", n.Fence+1
+			// The version that starts is the one of this moment (model.md, Runs).
+			n.State, n.Why, n.Fence, n.Version = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version
 			restate(w.Events, n)
 		}
 		return w, nil

@@ -60,15 +60,6 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if loop := g.Cycle(); loop != nil {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Workflow %s goes round in a circle and cannot run. Cut one of the connections of the loop.", w.Name)
 	}
-	if w.MaxRuns > 0 {
-		open, err := e.Store.OpenRunsOf(ctx, w.ID)
-		if err != nil {
-			return engine.Run{}, err
-		}
-		if open >= w.MaxRuns {
-			return engine.Run{}, engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
-		}
-	}
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: w.Version, Body: w.WorkflowBody,
@@ -90,6 +81,11 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	}
 	e.keep(pin{run, g})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		if w.MaxRuns > 0 {
+			if open := st.OpenRuns(w.ID); open >= w.MaxRuns {
+				return flow.Writes{}, engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
+			}
+		}
 		writes := flow.Begin(g, st, run, start.ID, now)
 		writes.Fire = fire
 		return writes, nil
@@ -119,6 +115,7 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 		if err != nil {
 			return err
 		}
+		e.keepJob(job)
 		if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
 			return engine.Errorf(engine.Invalid, "Job %s reads the property %s, which workflow %s does not declare. Add it to the workflow's properties, or give it at the start.",
 				job.Name, strings.Join(missing, ", "), w.Name)

@@ -104,7 +104,7 @@ func (s *step) fire(id engine.ID) {
 	s.event(engine.Event{Kind: "trigger", Card: string(id), State: "fired"})
 	for _, action := range s.g.Actions(id) {
 		s.add(engine.NodeRun{
-			Run: s.w.Run.ID, Ref: action.Ref, Name: s.st.NameOf(action.Ref), Start: s.starts(action.Ref) + 1, Attempt: 1,
+			Run: s.w.Run.ID, Ref: action.Ref, Name: s.st.Head(action.Ref).Name, Start: s.starts(action.Ref) + 1, Attempt: 1,
 			By: id, State: engine.Ready, Arguments: action.Arguments, ReadyAt: s.now,
 		})
 	}
@@ -131,7 +131,7 @@ func (s *step) settle(ref engine.Ref) {
 		return
 	}
 	node := engine.NodeRun{
-		Run: s.w.Run.ID, Ref: ref, Name: s.st.NameOf(ref), Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
+		Run: s.w.Run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
 	}
 	s.change(node, "")
 	s.nodes[ref] = []engine.NodeRun{node}

@@ -14,8 +14,12 @@ type State interface {
 	TriggerRun(id engine.ID) engine.TriggerRun
 	// NodeRuns returns every start and attempt of a node in the run.
 	NodeRuns(ref engine.Ref) []engine.NodeRun
-	// NameOf returns the name of a job or crawler as it is now.
-	NameOf(ref engine.Ref) string
+	// Head returns the name and version of a job or crawler as it is now. The
+	// version of a deleted one is 0, and its name says so.
+	Head(ref engine.Ref) engine.Head
+	// OpenRuns is how many runs of a workflow have not ended. Nobody else
+	// starts one until the transaction ends.
+	OpenRuns(workflow engine.ID) int
 	// OpenNodes is how many node runs of the run have not ended.
 	OpenNodes() int
 	// All returns every node run of the run. It is asked once, at its end.

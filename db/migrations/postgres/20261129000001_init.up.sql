@@ -63,7 +63,7 @@ CREATE TABLE run (
   open_nodes BIGINT NOT NULL
 );
 CREATE INDEX run_object ON run (object_id, id);
-CREATE INDEX run_open ON run (id) WHERE ended = 0;
+CREATE INDEX run_open ON run (object_id, id) WHERE ended = 0;
 
 -- The workflow version a run pinned, apart from the row that every transition
 -- of the run rewrites.

@@ -63,7 +63,7 @@ CREATE TABLE run (
   open_nodes BIGINT NOT NULL
 );
 CREATE INDEX run_object ON run (object_id, id);
-CREATE INDEX run_open ON run (id) WHERE ended = 0;
+CREATE INDEX run_open ON run (object_id, id) WHERE ended = 0;
 
 -- The workflow version a run pinned, apart from the row that every transition
 -- of the run rewrites.
@@ -94,7 +94,7 @@ CREATE TABLE node_run (
   started    BIGINT NOT NULL,
   ended      BIGINT NOT NULL,
   PRIMARY KEY (run_id, ref, start, attempt)
-);
+) WITHOUT ROWID;
 CREATE INDEX node_run_open ON node_run (state, run_id)
   WHERE state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost');
 CREATE INDEX node_run_ref ON node_run (ref, run_id);
@@ -107,7 +107,7 @@ CREATE TABLE trigger_run (
   fired_at   BIGINT NOT NULL,
   dead_at    BIGINT NOT NULL,
   PRIMARY KEY (run_id, trigger_id)
-);
+) WITHOUT ROWID;
 
 -- seq is dense within a run, so that a reader who misses one knows it.
 CREATE TABLE event (
@@ -121,7 +121,7 @@ CREATE TABLE event (
   at      BIGINT NOT NULL,
   text    TEXT NOT NULL,
   PRIMARY KEY (run_id, seq)
-);
+) WITHOUT ROWID;
 
 CREATE TABLE schedule (
   trigger_id  TEXT PRIMARY KEY,
