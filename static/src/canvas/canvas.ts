@@ -11,6 +11,7 @@ import { Choice, closeMenu, menu } from "./menu";
 import { Minimap } from "./minimap";
 import { Edge, Graph, impossible, Names, refuse } from "./model";
 import { Block, blocks, startPalette } from "./palette";
+import { Panel } from "./panel";
 import { Pointer } from "./pointer";
 import { Message, RunView } from "./run";
 import { SaveState, Sync, Watcher } from "./sync";
@@ -35,7 +36,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
   private graph!: Graph;
   private following = false;
   private wasSaving = false;
-  private panelDue: ReturnType<typeof setTimeout> | undefined;
+  private panel!: Panel;
 
   connectedCallback(): void {
     if (this.data) return; // moved within the page, not new
@@ -45,6 +46,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
     this.minimap = new Minimap(this, this.view, this.camera);
     this.graph = new Graph(this.data.body ?? {});
+    this.panel = new Panel(document.getElementById("panel"), (card) => this.data.panel + card, () => this.sync?.settled() ?? Promise.resolve());
     this.pointer = new Pointer(this.stage, this);
     new Keyboard(this.stage, this);
     this.listen();
@@ -192,7 +194,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.paintSelection();
     const only = next.length === 1 ? next[0] : undefined;
     if (only) this.rove(only);
-    this.showPanel(only);
+    this.panel.show(only);
   }
 
   private paintSelection(): void {
@@ -205,6 +207,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
   private adoptSelection(): void {
     const wanted = this.dataset["selected"];
     if (wanted && this.view.cards.has(wanted)) this.selection.add(wanted);
+    this.panel.adopt(wanted);
     this.paintSelection();
     const first = wanted && this.view.cards.has(wanted) ? wanted : this.view.cards.keys().next().value;
     if (first) this.rove(first);
@@ -244,23 +247,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
   }
 
   openPanel(): void {
-    const panel = document.querySelector<HTMLElement>("#panel");
-    panel?.addEventListener("htmx:after:swap", () => panel.querySelector<HTMLElement>("input, select, textarea, a, button")?.focus(), { once: true });
-  }
-
-  private showPanel(card: string | undefined): void {
-    clearTimeout(this.panelDue);
-    const url = new URL(location.href);
-    if (card) url.searchParams.set("node", card);
-    else url.searchParams.delete("node");
-    history.replaceState(history.state, "", url);
-    if (!card || !document.getElementById("panel")) return;
-    this.panelDue = setTimeout(() => {
-      // A card that the server does not know yet has no panel yet.
-      void (this.sync?.settled() ?? Promise.resolve()).then(() => {
-        if (this.selection.has(card)) void window.htmx?.ajax("GET", this.data.panel + card, { target: "#panel", swap: "innerHTML" });
-      });
-    }, 120);
+    this.panel.enter();
   }
 
   // Edits.
@@ -335,7 +322,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
         choices.push({ label: word, current: state === edge.state, act: () => void set() });
       }
     }
-    if (edge.trigger) choices.push({ label: "Details…", icon: "sliders-horizontal", act: () => this.showPanel(trigger) });
+    if (edge.trigger) choices.push({ label: "Details…", icon: "sliders-horizontal", act: () => this.panel.show(trigger) });
     choices.push({ label: "Cut", icon: "unlink", act: () => this.cut(edge) });
     this.choose(at, `${this.nameOf(edge.from)} → ${this.nameOf(edge.to)}`, choices);
   }

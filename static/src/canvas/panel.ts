@@ -1,0 +1,59 @@
+// The panel beside the canvas: it shows the card that is selected alone. What a
+// card shows is asked for a moment after the last click; until it is there, the
+// panel still shows another card and takes no clicks, so that no tab or button
+// of that card can come in between. Requests for the panel replace each other
+// (hx-sync on it and on its tabs): the newest wins.
+const rest = 120; // ms after a click, so that a double click asks once
+
+export class Panel {
+  private shown: string | undefined;
+  private due: ReturnType<typeof setTimeout> | undefined;
+  private asked = 0;
+
+  constructor(
+    private box: HTMLElement | null,
+    private address: (card: string) => string,
+    private settled: () => Promise<void>, // what was done so far is known to the server
+  ) {}
+
+  // adopt takes over what the server has drawn.
+  adopt(card: string | undefined): void {
+    this.shown = card;
+  }
+
+  // show shows a card; none leaves what is there. again also asks for the card
+  // that is shown already.
+  show(card: string | undefined, again = false): void {
+    clearTimeout(this.due);
+    const turn = ++this.asked;
+    const url = new URL(location.href);
+    if (card) url.searchParams.set("node", card);
+    else url.searchParams.delete("node");
+    history.replaceState(history.state, "", url);
+    if (!this.box) return;
+    if (!card || (card === this.shown && !again)) {
+      this.box.inert = false;
+      return;
+    }
+    this.box.inert = card !== this.shown;
+    this.due = setTimeout(() => void this.load(card, turn), rest);
+  }
+
+  private async load(card: string, turn: number): Promise<void> {
+    // A card that the server does not know yet has no panel yet.
+    await this.settled();
+    if (turn !== this.asked) return;
+    this.shown = undefined; // from here on an answer may come at any moment
+    await window.htmx?.ajax("GET", this.address(card), { source: "#panel", target: "#panel", swap: "innerHTML" });
+    if (turn !== this.asked) return;
+    this.shown = card;
+    this.box!.inert = false;
+  }
+
+  // enter puts the focus into the panel once it shows what was asked for.
+  enter(): void {
+    const focus = () => this.box?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea, a, button")?.focus();
+    if (this.box && !this.box.inert) focus();
+    else this.box?.addEventListener("htmx:after:swap", () => setTimeout(focus), { once: true });
+  }
+}
