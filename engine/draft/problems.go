@@ -22,6 +22,8 @@ type Facts struct {
 	Names Names
 	// Schedule says what is wrong with a schedule in a zone.
 	Schedule func(schedule, zone string) error
+	// Warn says what a valid schedule does not do although it seems to.
+	Warn func(schedule string) string
 	// Uses lists the properties of the workflow that a job reads.
 	Uses func(ref engine.Ref) []string
 }
@@ -49,7 +51,7 @@ func Problems(body *engine.WorkflowBody, facts Facts) []Problem {
 	for _, ref := range g.Refs() {
 		nodeProblems(body, ref, facts, hard)
 	}
-	return append(found, soft(body, g, facts.Names)...)
+	return append(found, soft(body, g, facts)...)
 }
 
 func triggerProblems(t *engine.Trigger, facts Facts, hard func(card, format string, args ...any)) {
@@ -89,12 +91,18 @@ func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard f
 	}
 }
 
-func soft(body *engine.WorkflowBody, g *graph.Graph, names Names) []Problem {
+func soft(body *engine.WorkflowBody, g *graph.Graph, facts Facts) []Problem {
 	var found []Problem
 	starts := 0
 	for i := range body.Triggers {
-		if body.Triggers[i].Type != engine.Conditional {
+		t := &body.Triggers[i]
+		if t.Type != engine.Conditional {
 			starts++
+		}
+		if t.Type == engine.Scheduled && facts.Warn != nil {
+			if warning := facts.Warn(t.Schedule); warning != "" {
+				found = append(found, Problem{Card: string(t.ID), Soft: true, Message: warning})
+			}
 		}
 	}
 	switch {
@@ -108,7 +116,7 @@ func soft(body *engine.WorkflowBody, g *graph.Graph, names Names) []Problem {
 	}
 	for _, ref := range g.Refs() {
 		if len(g.Starters(ref)) == 0 {
-			found = append(found, Problem{Card: ref.String(), Soft: true, Message: "Nothing starts " + names.Of(ref) + "."})
+			found = append(found, Problem{Card: ref.String(), Soft: true, Message: "Nothing starts " + facts.Names.Of(ref) + "."})
 		}
 	}
 	return found

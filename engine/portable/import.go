@@ -50,6 +50,7 @@ type Here struct {
 	Jobs        []engine.Draft[engine.JobBody]
 	Crawlers    []engine.Draft[engine.CrawlerBody]
 	Connections []engine.Connection
+	Schedules   schedule.Rules // what the server asks of schedules
 }
 
 // reader turns names into ids and collects what is wrong.
@@ -58,6 +59,7 @@ type reader struct {
 	jobs  map[string]engine.ID
 	crawl map[string]engine.ID
 	links map[string]engine.ID
+	rules schedule.Rules
 	wrong []string // whole sentences
 }
 
@@ -67,7 +69,7 @@ const maxWrong = 20
 // Resolve finds out what importing d would make and change on a server, at
 // time now, or says everything that is wrong with it. Nothing is written.
 func Resolve(d Document, here Here, now time.Time) (Set, error) {
-	r := &reader{refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
+	r := &reader{rules: here.Schedules, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
 	for _, c := range here.Connections {
 		r.links[c.Name] = c.ID
 	}
@@ -295,7 +297,7 @@ func (r *reader) check(body *engine.WorkflowBody, jobs []Part[engine.JobBody], h
 	}
 	for _, p := range draft.Problems(body, draft.Facts{
 		Names:    r.refs,
-		Schedule: func(text, zone string) error { return schedule.Check(text, zone, now) },
+		Schedule: func(text, zone string) error { return r.rules.Check(text, zone, now) },
 		Uses:     func(ref engine.Ref) []string { return uses[ref] },
 	}) {
 		if !p.Soft {

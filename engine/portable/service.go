@@ -6,6 +6,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/draft"
+	"dogear/engine/schedule"
 )
 
 // Store is what exports and imports need of the database.
@@ -26,6 +27,8 @@ type Store interface {
 type Service struct {
 	Store Store
 	Now   func() time.Time
+	// Schedules is what the server asks of schedules.
+	Schedules schedule.Rules
 	// Next says when a trigger fires next.
 	Next func(t engine.Trigger, after time.Time) time.Time
 	// Imported is told of an import that was written. It may be nil.
@@ -104,7 +107,7 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 
 // here reads what a document is compared with.
 func (s *Service) here(ctx context.Context, name string) (Here, error) {
-	var here Here
+	here := Here{Schedules: s.Schedules}
 	var err error
 	if here.Jobs, err = s.Store.JobDrafts(ctx); err != nil {
 		return here, err

@@ -82,7 +82,7 @@ func TestD06DatesThatNeverCome(t *testing.T) {
 		t.Run(expr, func(t *testing.T) {
 			t.Parallel()
 
-			err := schedule.Check(expr, "", now)
+			err := schedule.Rules{}.Check(expr, "", now)
 
 			if got := engine.CodeOf(err); got != want {
 				t.Errorf("Check = %v, want code %q", err, want)
@@ -131,47 +131,6 @@ func TestD02TimesThatHappenTwice(t *testing.T) {
 	}
 	if len(springHours) != 23 {
 		t.Errorf("hours of the short day = %d, want 23", len(springHours))
-	}
-}
-
-func TestD14MissedMonths(t *testing.T) {
-	t.Parallel()
-	tests := map[string][]time.Month{
-		"cron(0 3 31 * ? *)": {2, 4, 6, 9, 11},
-		"cron(0 3 30 * ? *)": {2},
-		"cron(0 3 29 * ? *)": {2},
-		"cron(0 3 L * ? *)":  nil,
-	}
-	for expr, want := range tests {
-		c, err := schedule.Parse(expr)
-		must(t, err)
-
-		got := c.MissedMonths()
-
-		if !slices.Equal(got, want) {
-			t.Errorf("%s misses %v, want %v", expr, got, want)
-		}
-	}
-}
-
-func TestD15ShortestGap(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	tests := map[string]time.Duration{
-		"cron(0/1 * * * ? *)":  time.Minute,
-		"cron(0/4 * * * ? *)":  4 * time.Minute,
-		"cron(0/5 * * * ? *)":  5 * time.Minute,
-		"cron(0,3 12 * * ? *)": 3 * time.Minute,
-	}
-	for expr, want := range tests {
-		c, err := schedule.Parse(expr)
-		must(t, err)
-
-		got := c.Gap(now)
-
-		if got != want {
-			t.Errorf("%s: shortest gap %s, want %s", expr, got, want)
-		}
 	}
 }
 

@@ -20,23 +20,6 @@ func Zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Check reads an expression and a zone, and refuses a schedule that never
-// fires after now (D06).
-func Check(text, zone string, now time.Time) error {
-	c, err := Parse(text)
-	if err != nil {
-		return err
-	}
-	loc, err := Zone(zone)
-	if err != nil {
-		return err
-	}
-	if c.Next(now, loc).IsZero() {
-		return engine.Errorf(engine.Invalid, "The schedule %s never fires: no such day comes after today.", text)
-	}
-	return nil
-}
-
 // Next is the first instant strictly after a time at which c is due in zone,
 // in UTC; zero where none ever comes.
 func (c Cron) Next(after time.Time, zone *time.Location) time.Time {
@@ -161,39 +144,4 @@ func (c Cron) NextN(after time.Time, zone *time.Location, n int) []time.Time {
 		times = append(times, after)
 	}
 	return times
-}
-
-// MissedMonths lists the months in which a schedule by day of the month never
-// fires for want of such a day (D14); 29 in February counts, but for leap
-// years.
-func (c Cron) MissedMonths() []time.Month {
-	if c.days.byWeekday {
-		return nil
-	}
-	const common = 2027
-	var missed []time.Month
-	for month := time.January; month <= time.December; month++ {
-		fires := false
-		for day := 1; day <= daysIn(common, month); day++ {
-			fires = fires || c.days.matches(common, month, day)
-		}
-		if c.months.has(int(month)) && !fires {
-			missed = append(missed, month)
-		}
-	}
-	return missed
-}
-
-// Gap is the shortest time between two fires among the next many, for a floor
-// on frequency (D15).
-func (c Cron) Gap(now time.Time) time.Duration {
-	const many = 300
-	shortest := time.Duration(0)
-	times := c.NextN(now, time.UTC, many)
-	for i := 1; i < len(times); i++ {
-		if gap := times[i].Sub(times[i-1]); shortest == 0 || gap < shortest {
-			shortest = gap
-		}
-	}
-	return shortest
 }

@@ -31,9 +31,10 @@ type Publisher interface {
 	Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error)
 }
 
-// Schedules says what is wrong with a schedule.
+// Schedules says what is wrong with a schedule, or not what it seems to be.
 type Schedules interface {
 	Check(text, zone string, now time.Time) error
+	Warn(text string) string
 }
 
 func (p *Pages) editorRoutes() []web.Route {
@@ -51,6 +52,7 @@ func (p *Pages) editorRoutes() []web.Route {
 		get("/api/ui/workflows/:id/draft", p.draftSince),
 		{Method: http.MethodPatch, Path: "/api/ui/workflows/:id/draft", Handler: p.saveDraft},
 		post("/api/ui/workflows/:id/blocks", p.newBlock),
+		post("/api/ui/workflows/:id/names/:node", p.renameBlock),
 	}
 }
 
@@ -183,6 +185,7 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 	return draft.Problems(&d.draft.Body, draft.Facts{
 		Names:    d.names,
 		Schedule: func(text, zone string) error { return p.Schedules.Check(text, zone, p.Now()) },
+		Warn:     p.Schedules.Warn,
 		Uses:     func(ref engine.Ref) []string { return uses[ref] },
 	})
 }

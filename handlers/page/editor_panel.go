@@ -66,7 +66,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 		return panel, nil
 	}
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
-		panel.Next = p.nextTimes(*panel.Trigger)
+		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
 		return panel, nil
 	}
 	ref, err := engine.ParseRef(card)

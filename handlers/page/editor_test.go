@@ -23,13 +23,6 @@ import (
 	"dogear/static"
 )
 
-// rules of schedules as the server wires them.
-type schedules struct{}
-
-func (schedules) Check(text, zone string, now time.Time) error {
-	return schedule.Check(text, zone, now)
-}
-
 func next(t engine.Trigger, after time.Time) time.Time {
 	cron, err := schedule.Parse(t.Schedule)
 	if err != nil || t.Type != engine.Scheduled {
@@ -58,7 +51,7 @@ func edit(t *testing.T) *site {
 	pages := page.New(page.Config{
 		Store: world{s.store, s}, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
 		Drafts:    draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, now),
-		Publisher: world{s.store, s}, Remover: s.store, Schedules: schedules{}, Next: next,
+		Publisher: world{s.store, s}, Remover: s.store, Schedules: schedule.Rules{}, Next: next,
 		Auth: s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
 	})
 	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})

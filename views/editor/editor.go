@@ -74,6 +74,7 @@ type Panel struct {
 
 	Trigger *engine.Trigger
 	Next    []time.Time // when a schedule fires next
+	Warning string      // what the schedule does not do although it seems to
 	Zones   []string
 
 	Job         *job.Fields

@@ -36,6 +36,7 @@ type Options struct {
 	Sample   bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
 	Drain    time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
 	Slots    int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
+	Floor    time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
 	LogLevel slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
 }
 

@@ -18,6 +18,7 @@ type metrics struct {
 	nodes    *prometheus.CounterVec
 	rows     prometheus.Counter
 	bytes    prometheus.Counter
+	late     prometheus.Histogram
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
@@ -28,12 +29,19 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 		rows:     prometheus.NewCounter(prometheus.CounterOpts{Name: "dogear_rows_read_total", Help: "Rows that jobs have read."}),
 		bytes:    prometheus.NewCounter(prometheus.CounterOpts{Name: "dogear_bytes_read_total", Help: "Bytes of input that jobs have read."}),
 	}
-	registry.MustRegister(m.runs, m.nodes, m.rows, m.bytes, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.late = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "dogear_schedule_lateness_seconds", Help: "How long after its due time the run of a schedule was made.",
+		Buckets: []float64{.005, .01, .05, .1, .5, 1, 5, 30, 60},
+	})
+	registry.MustRegister(m.runs, m.nodes, m.rows, m.bytes, m.late, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // count adds what a transition has ended.
 func (m *metrics) count(w flow.Writes) {
+	if w.Fire != nil {
+		m.late.Observe(w.Run.Started.Sub(w.Fire.Due).Seconds())
+	}
 	if !w.Run.Open() {
 		m.runs.WithLabelValues(string(w.Run.Outcome)).Inc()
 	}

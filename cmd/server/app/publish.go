@@ -32,11 +32,5 @@ func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with
 	return made, nil
 }
 
-// schedules checks what a person types into the form of a schedule.
-type schedules struct{}
-
-// Check refuses a schedule that cannot be read, is in an unknown zone or never
-// comes.
-func (schedules) Check(text, zone string, now time.Time) error {
-	return schedule.Check(text, zone, now)
-}
+// schedules is what this server asks of schedules.
+func (h *house) schedules() schedule.Rules { return schedule.Rules{Floor: h.cfg.Floor} }
