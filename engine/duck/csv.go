@@ -22,25 +22,20 @@ func (s *session) prepareCSV(r *reading, found []facts) error {
 		return err
 	}
 	r.target(union(known), known)
-	byKey := map[string]*group{}
-	for _, f := range known {
-		f.nameByPosition(r.in.Schema)
-		key := f.signature()
-		if byKey[key] == nil {
-			byKey[key] = r.add()
-		}
-		byKey[key].facts = append(byKey[key].facts, f)
+	for i := range known {
+		known[i].nameByPosition(r.in.Schema)
 	}
-	for _, g := range r.groups {
-		shape := g.facts[0].shape
-		for _, c := range shape.Columns {
-			g.columns = append(g.columns, engine.Column{Name: c.Name, Type: c.Type()})
+	for _, same := range alike(known) {
+		for _, note := range same[0].shape.Notes {
+			r.notes = append(r.notes, same[0].file.Key+": "+note)
 		}
-		g.partition(r.in)
-		for _, note := range shape.Notes {
-			if note = g.facts[0].file.Key + ": " + note; !slices.Contains(r.notes, note) {
-				r.notes = append(r.notes, note)
+		for _, scan := range scans(same, threads(s.limits)) {
+			g := r.add()
+			g.facts = scan
+			for _, c := range scan[0].shape.Columns {
+				g.columns = append(g.columns, engine.Column{Name: c.Name, Type: c.Type()})
 			}
+			g.partition(r.in)
 		}
 	}
 	if len(known) > 0 {
@@ -51,6 +46,56 @@ func (s *session) prepareCSV(r *reading, found []facts) error {
 		g.readCSV(r.columns, s.maxRejects+rejectsKept)
 	}
 	return nil
+}
+
+// alike puts files with one signature together, in the order they come in.
+func alike(files []facts) [][]facts {
+	var all [][]facts
+	at := map[string]int{}
+	for _, f := range files {
+		key := f.signature()
+		i, known := at[key]
+		if !known {
+			i = len(all)
+			at[key] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], f)
+	}
+	return all
+}
+
+const (
+	// bigFile is the size from which a file fills more than one buffer of
+	// DuckDB's.
+	bigFile = 32 << 20
+	// maxScans keeps the statement quick to plan.
+	maxScans = 64
+)
+
+// scans divides files that are alike among read_csv calls. Given more than two
+// files a thread, DuckDB keeps every file it works on in memory to its end;
+// given fewer it drops what was read. So big files are read a few at a time,
+// and memory does not grow with them.
+func scans(same []facts, threads int) [][]facts {
+	few := 2 * threads
+	if len(same) <= few {
+		return [][]facts{same}
+	}
+	var all [][]facts
+	var big, small []facts
+	for _, f := range same {
+		if f.size >= bigFile {
+			big = append(big, f)
+		} else {
+			small = append(small, f)
+		}
+	}
+	if len(small) > 0 {
+		all = append(all, small)
+	}
+	few = max(few, (len(big)+maxScans-1)/maxScans)
+	return slices.AppendSeq(all, slices.Chunk(big, few))
 }
 
 // sharing leaves out, or fails on, files whose header has no column of the

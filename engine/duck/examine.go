@@ -29,6 +29,7 @@ type facts struct {
 	converted   bool   // path is a copy in UTF-8
 	compression string // none, gzip or zstd
 	empty       bool   // there is nothing in it
+	size        int64  // in bytes, as it lies there
 	shape       infer.Shape
 	layout      string // of JSON: array, newline_delimited or unstructured
 }
@@ -89,8 +90,13 @@ func examine(ctx context.Context, in Input, f File, copyTo string) (facts, error
 		return fact, unreadable(in, f, "%v.", err)
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fact, unreadable(in, f, "%v.", err)
+	}
+	fact.size = info.Size()
 	if in.Format == engine.Parquet {
-		return fact, checkParquet(in, f, file)
+		return fact, checkParquet(in, f, file, fact.size)
 	}
 	text, err := decompress(file, &fact)
 	if err != nil {
@@ -217,25 +223,21 @@ var parquetMagic = []byte("PAR1")
 
 // checkParquet finds files that were cut, before DuckDB names them only by
 // their scratch path.
-func checkParquet(in Input, f File, file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return unreadable(in, f, "%v.", err)
-	}
+func checkParquet(in Input, f File, file *os.File, size int64) error {
 	const ends = 12 // magic, length of the footer, magic
 	start, end := make([]byte, 4), make([]byte, 8)
-	if info.Size() < ends {
-		return unreadable(in, f, "%s are too few for a Parquet file.", plural(info.Size(), "byte", "bytes"))
+	if size < ends {
+		return unreadable(in, f, "%s are too few for a Parquet file.", plural(size, "byte", "bytes"))
 	}
 	if _, err := file.ReadAt(start, 0); err != nil {
 		return unreadable(in, f, "%v.", err)
 	}
-	if _, err := file.ReadAt(end, info.Size()-int64(len(end))); err != nil {
+	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil {
 		return unreadable(in, f, "%v.", err)
 	}
 	footer := int64(binary.LittleEndian.Uint32(end))
-	if !bytes.Equal(start, parquetMagic) || !bytes.Equal(end[4:], parquetMagic) || footer > info.Size()-ends {
-		return unreadable(in, f, "it is not a whole Parquet file; it has %s bytes.", strconv.FormatInt(info.Size(), 10))
+	if !bytes.Equal(start, parquetMagic) || !bytes.Equal(end[4:], parquetMagic) || footer > size-ends {
+		return unreadable(in, f, "it is not a whole Parquet file; it has %s bytes.", strconv.FormatInt(size, 10))
 	}
 	return nil
 }

@@ -41,6 +41,14 @@ func grant(l Limits) int {
 	return max(l.MemoryMB, engine.MinMemoryMB)
 }
 
+// threads is how many threads DuckDB computes with.
+func threads(l Limits) int {
+	if l.Threads <= 0 {
+		return runtime.NumCPU()
+	}
+	return l.Threads
+}
+
 // memoryShare is the part of the grant that DuckDB may plan with: it takes
 // more than it says, and this process needs some too (data-path.md 1.4).
 const memoryShare = 0.6
@@ -57,17 +65,13 @@ func open(ctx context.Context, limits Limits, ordered bool, events *speaker) (*s
 		return nil, errors.Join(fmt.Errorf("open DuckDB: %w", err), db.Close())
 	}
 	s := &session{db: db, c: c, limits: limits, events: events}
-	threads := limits.Threads
-	if threads <= 0 {
-		threads = runtime.NumCPU()
-	}
 	settings := []string{
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
 		"SET allow_community_extensions = false",
 		"SET temp_directory = " + literal(filepath.Join(limits.Scratch, "spill")),
 		fmt.Sprintf("SET memory_limit = '%dMB'", int(float64(grant(limits))*memoryShare)),
-		fmt.Sprintf("SET threads = %d", threads),
+		fmt.Sprintf("SET threads = %d", threads(limits)),
 		fmt.Sprintf("SET preserve_insertion_order = %t", ordered),
 		fmt.Sprintf("SET partitioned_write_max_open_files = %d", openPartitions),
 		"SET TimeZone = 'UTC'",
