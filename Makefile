@@ -38,7 +38,7 @@ test: system bin/dogear bin/versitygw e2e/node_modules/.installed ## every test:
 	npm run --silent check
 	npm test --silent
 	go vet ./...
-	e2e/with-postgres.sh go test -timeout 20m ./...
+	e2e/with-postgres.sh e2e/with-mariadb.sh go test -timeout 20m ./...
 	node --test --test-concurrency=1 e2e/*.test.mjs
 
 .PHONY: race
@@ -54,7 +54,7 @@ e2e/node_modules/.installed: e2e/package-lock.json
 	@touch $@
 
 .PHONY: system
-system: ## install what tests need of the system: PostgreSQL, Chromium
+system: ## install what tests need of the system: PostgreSQL, MariaDB, Chromium
 	@e2e/system.sh
 
 .PHONY: gen

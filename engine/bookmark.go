@@ -70,10 +70,12 @@ type Planned struct {
 	Prior  *Entry `json:"prior,omitempty"` // what the ledger knew of it
 }
 
-// Tally counts objects of one reason.
+// Tally counts objects of one reason. Of a table, Files are ranges of keys and
+// Bytes an estimate; Rows are known.
 type Tally struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
+	Rows  int64 `json:"rows,omitempty"`
 }
 
 // SourcePlan is what one source contributes to a plan. Taken and Exceptions

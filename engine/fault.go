@@ -41,6 +41,7 @@ func (b *JobBody) Faults() []Fault {
 		f.add("memory_mb", "At least %d MB; with less, ordinary sorts fail.", MinMemoryMB)
 	}
 	f.notNegative("memory_mb", b.MemoryMB)
+	f.notNegative("spill_mb", b.SpillMB)
 	f.notNegative("timeout", int(b.Timeout))
 	f.notNegative("retries", b.Retries)
 	f.notNegative("max_runs", b.MaxRuns)
@@ -116,8 +117,8 @@ func (f *faults) tableSource(at string, s *Source) {
 	f.notNegative(at+"max_rows", int(o.MaxRows))
 	oneOf(f, at+"closed", "closed period", o.Closed, "", "hour", "day")
 	oneOf(f, at+"null_keys", "policy for rows without a key", o.NullKeys, "", "read", "fail")
-	if o.Descending && (o.Lag > 0 || o.Closed != "") {
-		f.add(at+"lag", "A key that falls has no newest row to stay behind of; leave the lag and closed periods empty.")
+	if o.Descending && (o.Lag > 0 || o.Overlap > 0 || o.Closed != "") {
+		f.add(at+"lag", "Of a key that falls no row is the newest; leave the lag, the overlap and closed periods empty.")
 	}
 }
 

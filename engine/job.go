@@ -10,15 +10,18 @@ type Job struct {
 
 // JobBody is what a version of a job, or its draft, holds.
 type JobBody struct {
-	Description string            `json:"description,omitempty"`
-	Kind        JobKind           `json:"kind"`
-	SQL         *SQLJob           `json:"sql,omitempty"`
-	Bookmark    BookmarkMode      `json:"bookmark"`
-	Timeout     Minutes           `json:"timeout"`   // 0 is the default of 60
-	Retries     int               `json:"retries"`   // attempts after the first
-	MaxRuns     int               `json:"max_runs"`  // at once; 0 is 1
-	MemoryMB    int               `json:"memory_mb"` // 0 is the default of 2048
-	Arguments   map[string]string `json:"arguments,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Kind        JobKind      `json:"kind"`
+	SQL         *SQLJob      `json:"sql,omitempty"`
+	Bookmark    BookmarkMode `json:"bookmark"`
+	Timeout     Minutes      `json:"timeout"`   // 0 is the default of 60
+	Retries     int          `json:"retries"`   // attempts after the first
+	MaxRuns     int          `json:"max_runs"`  // at once; 0 is 1
+	MemoryMB    int          `json:"memory_mb"` // 0 is the default of 2048
+	// SpillMB is the most that may lie on disk at once of what does not fit
+	// into memory; 0 is the default of 20480.
+	SpillMB   int               `json:"spill_mb,omitempty"`
+	Arguments map[string]string `json:"arguments,omitempty"`
 }
 
 // Minutes is a length of time as people write it in a job's form.
@@ -31,6 +34,7 @@ func (m Minutes) Duration() time.Duration { return time.Duration(m) * time.Minut
 const (
 	DefaultTimeout  Minutes = 60
 	DefaultMemoryMB         = 2048
+	DefaultSpillMB          = 20 << 10
 	MinMemoryMB             = 1024 // below it DuckDB fails at ordinary sorts (data-path.md 1.4)
 )
 
@@ -166,6 +170,14 @@ type Sink struct {
 	Keys         []string  `json:"keys,omitempty"`
 	LatestBy     string    `json:"latest_by,omitempty"`
 	CatalogTable string    `json:"catalog_table,omitempty"` // database.table that this sink owns
+}
+
+// Place is where s writes, for people.
+func (s Sink) Place() string {
+	if s.Table != "" {
+		return "table " + s.Table
+	}
+	return s.Path
 }
 
 // Crawler is one version of a crawler.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // TableOptions are the options of a table source. Amounts are in the unit of
@@ -52,7 +53,9 @@ type KeyRange struct {
 	From []KeyValue `json:"from,omitempty"`
 	// Nulls are the rows that have no key, instead of a stretch.
 	Nulls bool  `json:"nulls,omitempty"`
-	Rows  int64 `json:"rows"`
+	Rows  int64 `json:"rows"` // after Low
+	// AtHigh is how many rows had the key High: more of them later came late.
+	AtHigh int64 `json:"at_high,omitempty"`
 }
 
 // Text packs r for an Object.
@@ -94,4 +97,26 @@ func KeyWords(key []KeyValue) string {
 		texts[i] = v.Text
 	}
 	return strings.Join(texts, ", ")
+}
+
+// TableSurvey is what a look at a table by its bookmark found.
+type TableSurvey struct {
+	Columns []Column // in DuckDB's words
+	// New are the ranges that the next run reads: one by key, and another of
+	// rows without a key where they are read each time.
+	New []KeyRange
+	// Over and Young count rows beyond the mark that the run leaves: above its
+	// limit, and not settled yet.
+	Over, Young int64
+	Nulls       int64    // rows without a key
+	Notices     []string // what a person should know, in sentences
+}
+
+// TableQuestion is what a survey is asked.
+type TableQuestion struct {
+	Source Source
+	Mark   *KeyRange // the newest range of the ledger; nil where none is
+	Seen   int64     // rows that the ledger counts as read, by key
+	Now    time.Time
+	Whole  bool // the whole table, whatever the ledger says
 }

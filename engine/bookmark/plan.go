@@ -35,12 +35,18 @@ type Hasher interface {
 	Hash(ctx context.Context, src engine.Source, o engine.Object) (string, error)
 }
 
+// Surveyor looks at tables of databases.
+type Surveyor interface {
+	Survey(ctx context.Context, q engine.TableQuestion) (engine.TableSurvey, error)
+}
+
 // Planner makes the one Plan that runs, dry runs and previews share.
 type Planner struct {
-	Ledger Ledger
-	Lister Lister
-	Tables Tables
-	Hasher Hasher // may be nil: a file of the same size is then taken as touched
+	Ledger   Ledger
+	Lister   Lister
+	Tables   Tables
+	Hasher   Hasher   // may be nil: a file of the same size is then taken as touched
+	Surveyor Surveyor // may be nil where no source is a table
 }
 
 // Request is what a plan is asked for.
@@ -83,7 +89,7 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 		return engine.SourcePlan{}, err
 	}
 	part := engine.SourcePlan{
-		Spec: spec, Source: src.Name, Ctx: ContextOf(src), Read: src.Read, Root: p.Lister.Root(spec),
+		Spec: spec, Source: src.Name, Ctx: ContextOf(src), Read: src.Read, Root: p.root(spec),
 		Fingerprint: Fingerprint(src), Schema: spec.Schema, Counts: map[engine.Reason]engine.Tally{},
 	}
 	if part.Read == "" {
@@ -91,6 +97,9 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	}
 	if part.Read == engine.ReadAll || q.Job.Bookmark == engine.BookmarkOff {
 		part.Read = engine.ReadAll
+		if spec.Table != "" {
+			return part, p.wholeTable(ctx, q, &part)
+		}
 		return part, p.all(ctx, spec, &part)
 	}
 
@@ -101,13 +110,17 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	if mark != nil {
 		if mark.Fingerprint != part.Fingerprint && !q.Adopt {
 			return part, engine.Errorf(engine.Conflict,
-				"Source %s is not the one its bookmark was made for: its path, glob, table or format has changed. Open the bookmark of %s and say whether it is the same thing, or reset it.",
+				"Source %s is not the one its bookmark was made for: its path, glob, table, key or format has changed. Open the bookmark of %s and say whether it is the same thing, or reset it.",
 				src.Name, q.Job.Name)
 		}
 		part.LedgerVersion, part.LedgerRoot = mark.Version, mark.Root
 	}
 	if root, ok := q.Roots[part.Ctx]; ok {
 		part.LedgerRoot = root
+	}
+	part.Moves = q.Job.Bookmark == engine.BookmarkOn && (mark == nil || !mark.Paused)
+	if spec.Table != "" {
+		return part, p.table(ctx, q, &part)
 	}
 	m := &merge{planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks)}
 	if err := m.run(ctx); err != nil {
@@ -118,7 +131,6 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 			return part, err
 		}
 	}
-	part.Moves = q.Job.Bookmark == engine.BookmarkOn && (mark == nil || !mark.Paused)
 	return part, nil
 }
 
@@ -166,7 +178,11 @@ func ContextOf(src engine.Source) string {
 
 // Fingerprint names what makes a source the same thing (cases B09, B27).
 func Fingerprint(src engine.Source) string {
-	text, _ := json.Marshal([]any{src.Connection, strings.TrimRight(src.Path, "/"), src.CatalogTable, src.Format})
+	parts := []any{src.Connection, strings.TrimRight(src.Path, "/"), src.CatalogTable, src.Format}
+	if src.Table != "" {
+		parts = []any{src.Connection, src.Table, src.Keys, src.Options.Table.Descending}
+	}
+	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
@@ -193,6 +209,9 @@ func count(part *engine.SourcePlan, reason engine.Reason, o engine.Object) {
 	tally := part.Counts[reason]
 	tally.Files++
 	tally.Bytes += o.Size
+	if r, ok := o.KeyRange(); ok {
+		tally.Rows += r.Rows
+	}
 	part.Counts[reason] = tally
 }
 

@@ -231,6 +231,9 @@ func (s *Service) Lookup(ctx context.Context, id engine.ID, text string) ([]engi
 
 // again counts what a plan would read that counts as read now.
 func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) error {
+	if p.Plan.Spec.Table != "" {
+		return s.tableAgain(ctx, mark, p)
+	}
 	for _, o := range p.Plan.Taken {
 		e, err := Find(ctx, s.Store, mark.Root, o.Key)
 		if err != nil {
@@ -276,17 +279,17 @@ func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
 		switch sink.Mode {
 		case engine.Append, "":
 			rows := int64(float64(again.Bytes) * density)
-			return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Path, rows), false
+			return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
 		case engine.OverwritePartitions:
-			return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Path), true
+			return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
 		case engine.Merge:
 			if sink.LatestBy == "" {
 				return fmt.Sprintf("%s is merged on %s: no row stands twice. Without a column that says which row is the latest, an older row that is read again replaces a newer one.",
-					sink.Path, strings.Join(sink.Keys, ", ")), false
+					sink.Place(), strings.Join(sink.Keys, ", ")), false
 			}
-			return fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Path, strings.Join(sink.Keys, ", ")), true
+			return fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Place(), strings.Join(sink.Keys, ", ")), true
 		case engine.Replace:
-			return fmt.Sprintf("%s is replaced whole.", sink.Path), true
+			return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
 		}
 	}
 	return "This job writes nothing.", true

@@ -34,7 +34,11 @@ func Main(ctx context.Context) int {
 	// If the machine runs out of memory, this process goes before the server.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0) // not everywhere allowed
 
-	result, err := work(ctx, req, events)
+	var result Result
+	err := boundMemory(req.Limits)
+	if err == nil {
+		result, err = work(ctx, req, events)
+	}
 	last := Event{Result: &result}
 	if err != nil {
 		last = Event{Failure: asFailure(ctx, err, req.Limits)}
@@ -73,13 +77,37 @@ func (s *speaker) note(warn bool, format string, args ...any) {
 }
 
 func work(ctx context.Context, req Request, events *speaker) (Result, error) {
+	inputs := req.inputs()
+	if inputs == nil {
+		return Result{}, errors.New("the request names no task")
+	}
+	var landed []Landing
+	var err error
+	if *inputs, landed, err = land(ctx, req.Limits, *inputs, events); err != nil {
+		return Result{}, err
+	}
+	var result Result
 	switch {
 	case req.Run != nil:
-		return runJob(ctx, req.Limits, *req.Run, events)
+		result, err = runJob(ctx, req.Limits, *req.Run, events)
 	case req.Query != nil:
-		return runQuery(ctx, req.Limits, *req.Query, events)
-	case req.Describe != nil:
-		return runDescribe(ctx, req.Limits, *req.Describe, events)
+		result, err = runQuery(ctx, req.Limits, *req.Query, events)
+	default:
+		result, err = runDescribe(ctx, req.Limits, *req.Describe, events)
 	}
-	return Result{}, errors.New("the request names no task")
+	result.Landed = landed
+	return result, err
+}
+
+// inputs are those of the task of r; nil where it names none.
+func (r *Request) inputs() *[]Input {
+	switch {
+	case r.Run != nil:
+		return &r.Run.Inputs
+	case r.Query != nil:
+		return &r.Query.Inputs
+	case r.Describe != nil:
+		return &r.Describe.Inputs
+	}
+	return nil
 }

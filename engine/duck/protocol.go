@@ -1,13 +1,16 @@
 // Package duck is the only user of DuckDB. DuckDB runs in a worker process of
 // this same binary, never in the server: Do starts one and Main is what it
-// runs. A worker has no credentials, no network and no database; it reads the
-// files it is given, writes where it is told, and ends with its parent.
+// runs. A worker reads the files it is given, writes where it is told, and ends
+// with its parent. It has no credentials, but for those of the databases whose
+// tables it reads or writes, which come by its pipe; the SQL of a job runs in a
+// session that has neither them nor a network.
 package duck
 
 import (
 	"fmt"
 
 	"dogear/engine"
+	"dogear/engine/table"
 )
 
 // The file descriptors of a worker, beside stdin (which tells it that its
@@ -27,10 +30,10 @@ type Request struct {
 
 // Limits bounds a worker.
 type Limits struct {
-	Threads    int    `json:"threads"`     // 0: as many as there are processors
-	MemoryMB   int    `json:"memory_mb"`   // the whole grant; 0 is the default
-	Scratch    string `json:"scratch"`     // a folder of the worker's own
-	SpillBytes int64  `json:"spill_bytes"` // 0: no limit but the disk
+	Threads  int    `json:"threads"`   // 0: as many as there are processors
+	MemoryMB int    `json:"memory_mb"` // the whole grant; 0 is the default
+	SpillMB  int    `json:"spill_mb"`  // at once on disk; 0 is the default
+	Scratch  string `json:"scratch"`   // a folder of the worker's own
 }
 
 // Input is one source of a job: files of one format under one name.
@@ -52,6 +55,9 @@ type Input struct {
 	Files    []File `json:"files,omitempty"`
 	Hold     bool   `json:"hold,omitempty"`  // leave out what cannot be read instead of failing
 	Limit    int64  `json:"limit,omitempty"` // rows, for a sample
+	// Table, where it is set, is read instead of files: it is landed first, as
+	// the one file of the input.
+	Table *table.Select `json:"table,omitempty"`
 }
 
 // File is a file that a worker may read.
@@ -132,6 +138,7 @@ type Result struct {
 	RowsIn    int64      `json:"rows_in"`
 	Rejects   int64      `json:"rejects"`
 	Held      []Held     `json:"held,omitempty"`
+	Landed    []Landing  `json:"landed,omitempty"`    // by input that is a table
 	Written   []Written  `json:"written,omitempty"`   // by index of the output
 	Relations []Relation `json:"relations,omitempty"` // of Describe, and of a Run's inputs
 	Table     *Table     `json:"table,omitempty"`

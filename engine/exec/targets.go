@@ -24,7 +24,7 @@ func targetsOf(job *engine.JobBody) []string {
 	}
 	var names []string
 	for _, s := range job.SQL.Sinks {
-		names = append(names, string(s.Connection)+" "+s.Path)
+		names = append(names, string(s.Connection)+" "+s.Path+s.Table)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

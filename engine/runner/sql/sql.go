@@ -19,6 +19,7 @@ import (
 	"dogear/engine/runner/shim"
 	"dogear/engine/sink"
 	"dogear/engine/source"
+	"dogear/engine/table"
 )
 
 // Planner makes the plan of an attempt.
@@ -31,6 +32,7 @@ type Runner struct {
 	Planner Planner
 	Source  *source.Source
 	Sink    *sink.Sink
+	Tables  *table.Databases // may be nil where no job reads or writes tables
 	Command []string // starts a worker; empty is this binary with "worker"
 	Threads int      // of a worker; 0 is all processors
 	Now     func() time.Time
@@ -76,6 +78,7 @@ type work struct {
 	host    runner.Host
 	batch   engine.Batch
 	fetched []source.Fetched // by source of the plan
+	selects []*table.Select  // by source of the plan; nil for files
 	stages  []sink.Stage     // by sink
 }
 
@@ -135,6 +138,9 @@ func (w *work) fetch(ctx context.Context) error {
 	if w.fetched == nil {
 		w.fetched = make([]source.Fetched, len(w.batch.Plan.Sources))
 	}
+	if w.selects == nil {
+		w.selects = make([]*table.Select, len(w.batch.Plan.Sources))
+	}
 	for i, part := range w.batch.Plan.Sources {
 		if w.fetched[i].Root == "" {
 			if err := w.fetchOne(ctx, i, part); err != nil {
@@ -147,6 +153,9 @@ func (w *work) fetch(ctx context.Context) error {
 }
 
 func (w *work) fetchOne(ctx context.Context, i int, part engine.SourcePlan) error {
+	if part.Spec.Table != "" {
+		return w.fetchTable(ctx, i, part)
+	}
 	objects := make([]engine.Object, len(part.Taken))
 	for j, o := range part.Taken {
 		objects[j] = o.Object
@@ -230,7 +239,9 @@ func (w *work) request() duck.Request {
 	job := w.Job.SQL
 	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: tag(w.batch.ID), Properties: properties(w.Job, w.Node, w.Attempt.Run)}
 	for i, part := range w.batch.Plan.Sources {
-		run.Inputs = append(run.Inputs, input(part, w.fetched[i]))
+		in := input(part, w.fetched[i])
+		in.Table = w.selects[i]
+		run.Inputs = append(run.Inputs, in)
 	}
 	for i, out := range job.Sinks {
 		o := duck.Output{Sink: out, Stage: w.stages[i].Data}
@@ -242,7 +253,7 @@ func (w *work) request() duck.Request {
 		run.Outputs = append(run.Outputs, o)
 	}
 	return duck.Request{
-		Limits: duck.Limits{Threads: w.Threads, MemoryMB: w.Job.MemoryMB, Scratch: filepath.Join(w.Dir, "scratch")},
+		Limits: duck.Limits{Threads: w.Threads, MemoryMB: w.Job.MemoryMB, SpillMB: w.Job.SpillMB, Scratch: filepath.Join(w.Dir, "scratch")},
 		Run:    &run,
 	}
 }
@@ -285,6 +296,9 @@ func properties(job *engine.Job, node engine.NodeRun, run engine.Run) map[string
 func (w *work) verify(ctx context.Context) (bool, error) {
 	again := false
 	for i, part := range w.batch.Plan.Sources {
+		if part.Spec.Table != "" {
+			continue // a snapshot does not change
+		}
 		changed, err := w.Source.Verify(ctx, part.Spec, w.fetched[i])
 		if err != nil {
 			return false, err

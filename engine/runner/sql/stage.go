@@ -79,7 +79,9 @@ func (w *work) ledger(ctx context.Context, computed duck.Result, result *runner.
 				counts.Files++
 				counts.BytesIn += f.Size
 			}
-			if part.Read != engine.ReadAll && f.ETag == "" {
+			if part.Spec.Table != "" {
+				entry.Object = read(f.Object, part, computed.Landed)
+			} else if part.Read != engine.ReadAll && f.ETag == "" {
 				hash, err := w.Source.Hash(ctx, part.Spec, f.Object)
 				if err != nil {
 					return err

@@ -20,6 +20,10 @@ func files(n int64) string {
 
 // tellPlan writes what the plan found to the log.
 func tellPlan(h runner.Host, part engine.SourcePlan) {
+	if part.Spec.Table != "" {
+		tellTable(h, part)
+		return
+	}
 	if part.Read != engine.ReadAll {
 		h.Log(runner.Info, fmt.Sprintf("bookmark %s at v%d: %s known", part.Ctx, part.LedgerVersion, files(part.Counts[engine.ReasonAlreadyRead].Files)))
 	}
@@ -69,4 +73,25 @@ func tellWritten(h runner.Host, out engine.Sink, written duck.Written) {
 		return
 	}
 	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
+}
+
+// tellTable writes what the plan found of a table to the log.
+func tellTable(h runner.Host, part engine.SourcePlan) {
+	if part.Read != engine.ReadAll {
+		h.Log(runner.Info, fmt.Sprintf("bookmark %s at v%d: %d rows of %s known", part.Ctx, part.LedgerVersion, part.Counts[engine.ReasonAlreadyRead].Rows, part.Root))
+	}
+	for _, o := range part.Taken {
+		if r, ok := o.KeyRange(); ok {
+			h.Log(runner.Info, strings.TrimSpace(fmt.Sprintf("%s: %d rows, %s %s", part.Source, r.Rows, r.Words(), o.Note)))
+		}
+	}
+	if len(part.Taken) == 0 {
+		h.Log(runner.Info, part.Source+": nothing new")
+	}
+	for _, o := range part.Exceptions {
+		h.Log(runner.Info, o.Note)
+	}
+	for _, notice := range part.Notices {
+		h.Log(runner.Warn, notice)
+	}
 }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs a command with a MariaDB of its own: a new data folder in a temporary
+# directory, on a free port of loopback, as an unprivileged user, gone when the
+# command has ended. The command finds it by DOGEAR_TEST_MYSQL.
+set -euo pipefail
+
+command -v mariadbd >/dev/null 2>&1 || { echo "MariaDB is missing: apt-get install mariadb-server" >&2; exit 1; }
+
+dir=$(mktemp -d /tmp/dogear-mariadb.XXXXXX)
+as=()
+if [ "$(id -u)" = 0 ]; then # MariaDB refuses to run as root
+  id mysql >/dev/null 2>&1 || useradd --system mysql
+  chown mysql "$dir"
+  as=(setpriv --reuid=mysql --regid="$(id -g mysql)" --clear-groups)
+fi
+pid=
+stop() {
+  if [ -n "$pid" ]; then
+    kill -9 "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  fi
+  rm -rf "$dir"
+}
+trap stop EXIT
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"${as[@]}" mariadb-install-db --no-defaults --datadir="$dir/data" --auth-root-authentication-method=normal --skip-test-db >"$dir/install" 2>&1 \
+  || { cat "$dir/install" >&2; exit 1; }
+# Tests may lose this server at any time; its own durability is not what they test.
+"${as[@]}" mariadbd --no-defaults --datadir="$dir/data" --socket="$dir/socket" --pid-file="$dir/pid" --port="$port" \
+  --bind-address=127.0.0.1 --character-set-server=utf8mb4 --innodb-flush-log-at-trx-commit=0 >"$dir/log" 2>&1 &
+pid=$!
+for _ in $(seq 300); do
+  mariadb --no-defaults --socket="$dir/socket" -u root -e "SELECT 1" >/dev/null 2>&1 && break
+  kill -0 "$pid" 2>/dev/null || { cat "$dir/log" >&2; exit 1; }
+  sleep 0.1
+done
+mariadb --no-defaults --socket="$dir/socket" -u root -e "CREATE USER dogear@'127.0.0.1' IDENTIFIED BY 'dogear'; CREATE USER dogear@localhost IDENTIFIED BY 'dogear'; GRANT ALL ON *.* TO dogear@'127.0.0.1'; GRANT ALL ON *.* TO dogear@localhost" \
+  || { cat "$dir/log" >&2; exit 1; }
+
+export DOGEAR_TEST_MYSQL="mysql://dogear:dogear@127.0.0.1:$port/"
+"$@"

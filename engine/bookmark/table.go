@@ -1,0 +1,164 @@
+package bookmark
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+)
+
+// root is the address that the keys of a source are relative to; of a table,
+// its name.
+func (p *Planner) root(src engine.Source) string {
+	if src.Table != "" {
+		return src.Table
+	}
+	return p.Lister.Root(src)
+}
+
+// Position is how far the ledger of a table source has come.
+type Position struct {
+	Mark   *engine.KeyRange // the newest range read by key; nil at the beginning
+	Seen   int64            // rows in all of them
+	Ranges int64
+	last   int // number of the newest entry
+}
+
+// PositionOf reads the position from the ledger of a table. Its entries are
+// the ranges read, numbered as they were read, so the last one is the newest:
+// keys themselves are compared by the database alone.
+func PositionOf(ctx context.Context, pages Pages, root string) (Position, error) {
+	var at Position
+	for e, err := range Entries(ctx, pages, root) {
+		if err != nil {
+			return at, err
+		}
+		number, _, _ := strings.Cut(e.Key, " ")
+		n, err := strconv.Atoi(number)
+		r, ok := e.KeyRange()
+		if err != nil || !ok {
+			return at, fmt.Errorf("the ledger of a table holds %q, which is no range of it", e.Key)
+		}
+		at.last = n
+		if r.Nulls || e.State != engine.EntryRead {
+			continue
+		}
+		at.Mark = &r
+		at.Seen += r.Rows
+		at.Ranges++
+	}
+	return at, nil
+}
+
+// table plans a source that is a table, from the newest key that was read.
+func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan) error {
+	at, err := PositionOf(ctx, p.Ledger, part.LedgerRoot)
+	if err != nil {
+		return err
+	}
+	found, err := p.Surveyor.Survey(ctx, engine.TableQuestion{Source: part.Spec, Mark: at.Mark, Seen: at.Seen, Now: q.Now})
+	if err != nil {
+		return fmt.Errorf("look at source %s: %w", part.Source, err)
+	}
+	if at.Ranges > 0 {
+		part.Counts[engine.ReasonAlreadyRead] = engine.Tally{Files: at.Ranges, Bytes: at.Seen * width(found.Columns), Rows: at.Seen}
+	}
+	s := surveyed{q: q, part: part, found: found, number: at.last}
+	s.take()
+	s.leave("over the limit", engine.ReasonOverBound, found.Over, fmt.Sprintf("wait for the next run: this source reads about %d rows at once", part.Spec.Options.Table.MaxRows))
+	s.leave("not settled", engine.ReasonTooYoung, found.Young, "are younger than this source waits")
+	if part.Spec.Options.Table.NullKeys != "read" {
+		s.leave("without a key", engine.ReasonUnreadable, found.Nulls, "have no value in the key, so no bookmark covers them")
+	}
+	return nil
+}
+
+// wholeTable plans a table that is read whole each time.
+func (p *Planner) wholeTable(ctx context.Context, q Request, part *engine.SourcePlan) error {
+	found, err := p.Surveyor.Survey(ctx, engine.TableQuestion{Source: part.Spec, Now: q.Now, Whole: true})
+	if err != nil {
+		return fmt.Errorf("look at source %s: %w", part.Source, err)
+	}
+	s := surveyed{q: q, part: part, found: found}
+	s.take()
+	return nil
+}
+
+// surveyed makes a plan of what a survey found.
+type surveyed struct {
+	q      Request
+	part   *engine.SourcePlan
+	found  engine.TableSurvey
+	number int
+}
+
+func (s *surveyed) take() {
+	s.part.Schema, s.part.Notices, s.part.Complete = s.found.Columns, s.found.Notices, true
+	digest := sha256.New()
+	for _, r := range s.found.New {
+		s.number++
+		o := s.object(fmt.Sprintf("%06d %s", s.number, r.Words()), r)
+		fmt.Fprintln(digest, o.Range)
+		s.part.Taken = append(s.part.Taken, engine.Planned{Object: o, Taken: true, Reason: engine.ReasonNew, Note: overlapNote(r)})
+		count(s.part, engine.ReasonNew, o)
+	}
+	s.part.Digest = hex.EncodeToString(digest.Sum(nil)[:8])
+}
+
+func overlapNote(r engine.KeyRange) string {
+	if r.From == nil {
+		return ""
+	}
+	return "begins again at " + engine.KeyWords(r.From) + ", by the overlap"
+}
+
+// leave notes rows that the plan does not take.
+func (s *surveyed) leave(what string, reason engine.Reason, rows int64, note string) {
+	if rows == 0 {
+		return
+	}
+	o := s.object("rows "+what, engine.KeyRange{Rows: rows})
+	s.part.Exceptions = append(s.part.Exceptions, engine.Planned{Object: o, Reason: reason, Note: fmt.Sprintf("%d rows %s", rows, note)})
+	count(s.part, reason, o)
+}
+
+// object stands for a range in a plan and in the ledger. It is dated by when
+// it was found, because that is when its rows arrived as far as is known.
+func (s *surveyed) object(key string, r engine.KeyRange) engine.Object {
+	return engine.Object{Key: key, Size: r.Rows * width(s.found.Columns), ModNS: s.q.Now.UnixNano(), Range: r.Text()}
+}
+
+// width is about how many bytes a row has. It is the same for every plan of a
+// table, so that estimates made from it compare.
+func width(columns []engine.Column) (sum int64) {
+	for _, c := range columns {
+		switch c.Type {
+		case "VARCHAR", "BLOB":
+			sum += 20
+		default:
+			sum += 8
+		}
+	}
+	return sum
+}
+
+// tableAgain counts the rows of a table that a plan would read and that count
+// as read now.
+func (s *Service) tableAgain(ctx context.Context, mark engine.Bookmark, p *Preview) error {
+	now, err := PositionOf(ctx, s.Store, mark.Root)
+	if err != nil {
+		return err
+	}
+	then, err := PositionOf(ctx, s.Store, p.Plan.LedgerRoot)
+	if err != nil || len(p.Plan.Taken) == 0 {
+		return err
+	}
+	p.Again.Files = max(0, now.Ranges-then.Ranges)
+	p.Again.Rows = max(0, now.Seen-then.Seen)
+	p.Again.Bytes = p.Again.Rows * width(p.Plan.Schema)
+	return nil
+}
