@@ -55,7 +55,7 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 	switch c.Type {
 	case "Out of Memory":
 		if strings.Contains(c.Message, "max_temp_directory_size") {
-			return failf(FailMemory, "The job spilled more than it may to disk. Give it more memory, or read less at once: %s", text)
+			return failf(FailMemory, "The job needs more room on disk than the %d MB it may spill. Raise its spill limit or its memory, or read less at once.", spill(limits))
 		}
 		return failf(FailMemory, "The job needs more memory than its %d MB. Raise its memory limit, or read less at once.", grant(limits))
 	case "Permission":

@@ -70,6 +70,7 @@ func open(ctx context.Context, limits Limits, ordered bool, events *speaker) (*s
 		"SET autoload_known_extensions = false",
 		"SET allow_community_extensions = false",
 		"SET temp_directory = " + literal(filepath.Join(limits.Scratch, "spill")),
+		fmt.Sprintf("SET max_temp_directory_size = '%dMiB'", spill(limits)),
 		fmt.Sprintf("SET memory_limit = '%dMB'", int(float64(grant(limits))*memoryShare)),
 		fmt.Sprintf("SET threads = %d", threads(limits)),
 		fmt.Sprintf("SET preserve_insertion_order = %t", ordered),
@@ -81,9 +82,6 @@ func open(ctx context.Context, limits Limits, ordered bool, events *speaker) (*s
 		"PRAGMA enable_profiling = 'no_output'",
 		`SET custom_profiling_settings = '{"OPERATOR_CARDINALITY": "true", "OPERATOR_NAME": "true", "EXTRA_INFO": "true"}'`,
 		"SET errors_as_json = true",
-	}
-	if limits.SpillBytes > 0 {
-		settings = append(settings, fmt.Sprintf("SET max_temp_directory_size = '%dB'", limits.SpillBytes))
 	}
 	for _, statement := range settings {
 		if err := s.exec(ctx, statement); err != nil {
