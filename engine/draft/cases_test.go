@@ -31,6 +31,11 @@ func sharedCases(t *testing.T) []shared {
 	t.Helper()
 	at := func(x, y int) *engine.Point { return &engine.Point{X: x, Y: y} }
 	failed, any, name, disabled := engine.Failed, engine.Any, "nightly", true
+	passed := map[string]string{"Day": "{{due.date}}", "Region": "eu"}
+	pasted := engine.Trigger{
+		ID: id(150), Name: "copied", Type: engine.Conditional, Actions: []engine.Action{{Ref: job(2)}},
+		Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: job(1), State: engine.Failed}}},
+	}
 	placed := func(n, x int) draft.Op { return draft.Op{Kind: draft.AddNode, Card: card(n), At: at(x, 40)} }
 	trigger := func(n int, kind engine.TriggerType) draft.Op {
 		return draft.Op{Kind: draft.AddTrigger, At: at(0, 40*n), New: &engine.Trigger{ID: id(n), Type: kind}}
@@ -74,6 +79,9 @@ func sharedCases(t *testing.T) []shared {
 		{Name: "a trigger is renamed and disabled", Body: line, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(100)), Patch: &draft.Fields{Name: &name, Disabled: &disabled}}},
 		{Name: "a gate waits for any", Body: gate, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(101)), Patch: &draft.Fields{Logic: &any}}},
 		{Name: "a condition changes", Body: line, Op: draft.Op{Kind: draft.SetCondition, Card: string(id(200)), To: card(1), Patch: &draft.Fields{State: &failed}}},
+		{Name: "a trigger passes arguments", Body: line, Op: draft.Op{Kind: draft.SetArguments, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Arguments: &passed}}},
+		{Name: "arguments for what is not started", Body: line, Op: draft.Op{Kind: draft.SetArguments, Card: string(id(200)), To: card(3), Patch: &draft.Fields{Arguments: &passed}}},
+		{Name: "a trigger comes with its ends", Body: loose, Op: draft.Op{Kind: draft.AddTrigger, New: &pasted}},
 		{Name: "cards move", Body: line, Op: draft.Op{Kind: draft.Move, Move: map[string]engine.Point{card(1): {X: 10, Y: 20}, card(9): {X: 1}}}},
 	}
 	for i := range list {

@@ -3,37 +3,36 @@
 // graph can be edited, the draft that is kept with the server.
 import { serverNow } from "../time";
 import { Camera } from "./camera";
-import { freeSpot, size, snap } from "./geometry";
-import { ulid } from "./ids";
+import { Bench, Edits } from "./edits";
 import { Keyboard } from "./keyboard";
-import { table } from "./keys";
-import { Choice, closeMenu, menu } from "./menu";
+import { showKeys } from "./keys";
+import { Choice, closeMenu, menu, Spot } from "./menu";
 import { Minimap } from "./minimap";
-import { Edge, Graph, impossible, Names, refuse } from "./model";
-import { Block, blocks, startPalette } from "./palette";
+import { Edge, Graph, Names } from "./model";
+import { ofCard, ofStage } from "./offers";
+import { startPalette } from "./palette";
 import { Panel } from "./panel";
 import { Pointer } from "./pointer";
 import { Message, RunView } from "./run";
 import { SaveState, Sync, Watcher } from "./sync";
-import { Data, Op, Point, Problem, Refusal, Trigger } from "./types";
+import { Data, Problem, Refusal } from "./types";
 import { View } from "./view";
 import { wire } from "./wire";
 
-type Spot = { clientX: number; clientY: number };
-type Draft = Omit<Op, "id">;
-
-export class DogCanvas extends HTMLElement implements Watcher {
+export class DogCanvas extends HTMLElement implements Watcher, Bench {
   view!: View;
   camera!: Camera;
   readonly selection = new Set<string>();
   focused: string | undefined;
+  graph!: Graph;
+  edits: Edits | undefined;
   private data!: Data;
   private stage!: HTMLElement;
   private minimap!: Minimap;
   private pointer!: Pointer;
+  private keyboard!: Keyboard;
   private sync: Sync | undefined;
   private runView: RunView | undefined;
-  private graph!: Graph;
   private following = false;
   private wasSaving = false;
   private panel!: Panel;
@@ -48,7 +47,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.graph = new Graph(this.data.body ?? {});
     this.panel = new Panel(document.getElementById("panel"), (card) => this.data.panel + card, () => this.sync?.settled() ?? Promise.resolve());
     this.pointer = new Pointer(this.stage, this);
-    new Keyboard(this.stage, this);
+    this.keyboard = new Keyboard(this.stage, this);
     this.listen();
     if (this.data.mode === "edit") this.beginEdit();
     if (this.data.mode === "run") this.beginRun();
@@ -63,8 +62,11 @@ export class DogCanvas extends HTMLElement implements Watcher {
     }).observe(this.stage);
   }
 
-  get canEdit(): boolean {
-    return this.sync !== undefined;
+  get words(): Record<string, string> {
+    return this.data.words;
+  }
+  get workflow(): string {
+    return this.data.workflow;
   }
 
   private listen(): void {
@@ -76,14 +78,24 @@ export class DogCanvas extends HTMLElement implements Watcher {
       const card = (event.target as Element).closest<HTMLElement>(".node")?.dataset["id"];
       if (card && card !== this.focused) this.rove(card);
     });
+    // What is typed where nothing has the focus is meant for the graph.
+    document.addEventListener("keydown", (event) => {
+      if (event.target === document.body && event.key === "/") {
+        event.preventDefault();
+        this.run("find");
+      }
+    });
     document.body.addEventListener("dogear:message", (event) => this.receive((event as CustomEvent<Message>).detail));
   }
 
   private beginEdit(): void {
     const sync = new Sync(this.data, this, wire, localStorage);
+    const edits = new Edits(this, sync);
     this.sync = sync;
+    this.edits = edits;
     const palette = document.querySelector<HTMLElement>(".palette");
-    if (palette) startPalette(palette, { canEdit: true, put: (block, at) => void this.put(block, at), over: (at) => this.isOver(at) });
+    if (palette) startPalette(palette, { put: (block, at) => void edits.put(block, { at }), over: (at) => this.isOver(at) });
+    this.listenToClipboard(edits);
     const panel = document.getElementById("panel");
     if (panel) new MutationObserver(() => this.learn(panel)).observe(panel, { childList: true });
     addEventListener("beforeunload", (event) => {
@@ -92,6 +104,22 @@ export class DogCanvas extends HTMLElement implements Watcher {
     addEventListener("online", () => void sync.save());
     sync.start();
     this.mark();
+  }
+
+  private listenToClipboard(edits: Edits): void {
+    const here = () => this.stage.contains(document.activeElement) && !(document.activeElement instanceof HTMLInputElement);
+    for (const type of ["copy", "cut"] as const) {
+      document.addEventListener(type, (event) => {
+        const text = here() ? edits.copy() : undefined;
+        if (text === undefined || !event.clipboardData) return;
+        event.clipboardData.setData("text/plain", text);
+        event.preventDefault();
+        if (type === "cut") edits.remove();
+      });
+    }
+    document.addEventListener("paste", (event) => {
+      if (here() && edits.pasteText(event.clipboardData?.getData("text/plain") ?? "")) event.preventDefault();
+    });
   }
 
   // learn takes over what a form of the panel has saved: the name on a card, and
@@ -171,19 +199,6 @@ export class DogCanvas extends HTMLElement implements Watcher {
     }
   }
 
-  // act does operations as one act and shows a refusal.
-  private act(...ops: Draft[]): boolean {
-    try {
-      this.sync?.act(ops);
-      this.querySelector(".refused")?.classList.remove("shown");
-      return true;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      this.refused(error);
-      return false;
-    }
-  }
-
   // Selection, focus and the panel.
 
   select(cards: Iterable<string>): void {
@@ -250,162 +265,84 @@ export class DogCanvas extends HTMLElement implements Watcher {
     this.panel.enter();
   }
 
-  // Edits.
-
-  private names(): Names {
-    return new Names(this.graph, this.sync?.infos ?? this.data.infos);
-  }
-  private nameOf(card: string): string {
-    return this.names().of(card);
+  details(card: string): void {
+    this.panel.show(card);
   }
 
-  moveTo(places: Record<string, Point>): void {
-    this.act({ op: "move", move: places });
+  nameOf(card: string): string {
+    const drawn = this.view.cards.get(card)?.querySelector("[data-slot=name]")?.textContent;
+    return drawn || new Names(this.graph, this.sync?.infos ?? this.data.infos).of(card);
   }
 
-  impossible(from: string): Set<string> {
-    return impossible(this.graph, from);
-  }
-
-  // complain lights the way that an edge would close, and says so.
-  complain(from: string, to: string): void {
-    const refusal = refuse(this.graph, this.names(), from, to);
-    if (refusal && refusal.code !== "same") this.refused(refusal);
-  }
-
-  connect(from: string, to: string): void {
-    const refusal = refuse(this.graph, this.names(), from, to);
-    if (refusal) return this.refused(refusal);
-    const done = () => this.say(`Connected ${this.nameOf(from)} to ${this.nameOf(to)}`);
-    if (this.graph.triggers.has(from) || this.graph.triggers.has(to)) {
-      if (this.act({ op: "connect", card: from, to })) done();
-      return;
-    }
-    const { gate, ask } = this.graph.suggest(to);
-    if (!ask) {
-      if (this.act({ op: "connect", card: from, to, trigger: gate ?? ulid(), join: gate !== undefined })) done();
-      return;
-    }
-    const target = this.view.boxes.get(to)!;
-    const joined = (logic: "all" | "any") => () => {
-      const spot = { x: target.x - 190, y: target.y + 10, ...size("gate") };
-      const at = this.view.boxes.has(ask) ? undefined : snap(freeSpot(spot, [...this.view.boxes.values()]));
-      if (this.act({ op: "connect", card: from, to, trigger: ask, join: true, logic, at })) done();
-    };
-    const card = this.view.cards.get(to)!.getBoundingClientRect();
-    this.choose({ clientX: card.left, clientY: card.bottom + 6 }, `When does ${this.nameOf(to)} start?`, [
-      { label: "When all have succeeded", act: joined("all") },
-      { label: "When any has succeeded", act: joined("any") },
-    ]);
-  }
-
-  cut(edge: Edge): void {
-    if (this.act({ op: "disconnect", card: edge.from, to: edge.to, trigger: edge.trigger })) this.say("Cut");
-  }
+  // Menus.
 
   condition(edge: Edge): void {
     const at = this.view.middle(edge.key);
-    if (!at) return;
+    if (at) this.edits?.edge(edge, this.spot(at));
+  }
+
+  // spot is where a point of the graph is on the screen.
+  private spot(at: { x: number; y: number }): Spot {
     const box = this.stage.getBoundingClientRect();
-    this.editEdge(edge.key, { clientX: box.left + at.x * this.camera.k + this.camera.x, clientY: box.top + at.y * this.camera.k + this.camera.y });
-  }
-
-  // editEdge offers the conditions of an edge and the cut.
-  editEdge(key: string, at: Spot): void {
-    const edge = this.view.lines.get(key)?.edge;
-    if (!edge) return;
-    const trigger = edge.trigger ?? edge.to;
-    const choices: Choice[] = [];
-    if (edge.state) {
-      for (const [state, word] of Object.entries(this.data.words)) {
-        const set = () => this.act({ op: "set_condition", card: trigger, to: edge.from, patch: { state }, prev: { state: edge.state } });
-        choices.push({ label: word, current: state === edge.state, act: () => void set() });
-      }
-    }
-    if (edge.trigger) choices.push({ label: "Details…", icon: "sliders-horizontal", act: () => this.panel.show(trigger) });
-    choices.push({ label: "Cut", icon: "unlink", act: () => this.cut(edge) });
-    this.choose(at, `${this.nameOf(edge.from)} → ${this.nameOf(edge.to)}`, choices);
-  }
-
-  removeCards(): void {
-    const cards = this.selection.size > 0 ? [...this.selection] : this.focused ? [this.focused] : [];
-    if (cards.length === 0) return;
-    const names = cards.length === 1 ? this.nameOf(cards[0]!) : `${cards.length} cards`;
-    const ops = cards.map((card) => ({ op: this.graph.triggers.has(card) ? "del_trigger" : "del_node", card }));
-    if (this.act(...ops)) this.say(`Removed ${names}. Ctrl+Z brings it back.`);
-  }
-
-  disable(card: string): void {
-    const t = this.graph.triggers.get(card);
-    if (t) this.act({ op: "set_trigger", card, patch: { disabled: !t.disabled }, prev: { disabled: !!t.disabled } });
-  }
-
-  // put places a block of the palette: where it was dropped, or beside the
-  // selection, or in the middle of the view.
-  private async put(block: Block, at?: Spot, after?: string): Promise<void> {
-    const shape = block.kind === "job" || block.kind === "crawler" || block.kind === "existing" ? "node" : "small";
-    const { w, h } = size(shape);
-    const beside = this.view.boxes.get(after ?? [...this.selection][0] ?? "");
-    const middle = this.camera.toWorld(at ? this.camera.at(at) : this.camera.middle());
-    const wanted = at || !beside ? { x: middle.x - w / 2, y: middle.y - h / 2 } : { x: beside.x + beside.w + 130, y: beside.y };
-    const spot = snap(freeSpot({ ...snap(wanted), w, h }, [...this.view.boxes.values()]));
-    const made = await this.make(block, spot);
-    if (!made) return;
-    const ops = [made.op];
-    if (this.act(...ops)) {
-      this.select([made.card]);
-      this.focusCard(made.card);
-      this.say(`Added ${this.nameOf(made.card)}`);
-      if (after) this.connect(after, made.card);
-    }
-  }
-
-  private async make(block: Block, at: Point): Promise<{ card: string; op: Draft } | undefined> {
-    if (block.kind === "existing" && block.card) {
-      if (block.info) this.sync!.infos[block.card] = block.info;
-      return { card: block.card, op: { op: "add_node", card: block.card, at } };
-    }
-    if (block.kind !== "job" && block.kind !== "crawler") {
-      const id = ulid();
-      const made: Trigger = { id, name: "", type: block.kind as Trigger["type"] };
-      if (block.kind === "scheduled") made.schedule = "cron(0 2 * * ? *)";
-      return { card: id, op: { op: "add_trigger", new: made, at } };
-    }
-    const answer = await wire("POST", `/api/ui/workflows/${this.data.workflow}/blocks`, { kind: block.kind });
-    if (answer.status !== 200) {
-      const { message } = (answer.json ?? {}) as { message?: string };
-      this.refused(new Refusal("rule", message ?? "The server did not answer, and a new job is made there. Try again in a moment."));
-      return undefined;
-    }
-    const { card, info } = answer.json as { card: string; info: Data["infos"][string] };
-    this.sync!.infos[card] = info;
-    return { card, op: { op: "add_node", card, at } };
-  }
-
-  add(at: Spot): void {
-    this.offer(at, blocks(document.querySelector(".palette")), (block) => void this.put(block, at));
-  }
-
-  // drop ends a line on nothing: what is added there is connected.
-  drop(from: string, at: Spot): void {
-    const fits = (b: Block) => b.kind !== "on_demand" && b.kind !== "scheduled" && !(this.graph.triggers.has(from) && b.kind === "conditional");
-    this.offer(at, blocks(document.querySelector(".palette")).filter(fits), (block) => void this.put(block, at, from));
+    return { clientX: box.left + at.x * this.camera.k + this.camera.x, clientY: box.top + at.y * this.camera.k + this.camera.y };
   }
 
   addAfter(card: string | undefined): void {
-    const box = card ? this.view.cards.get(card)?.getBoundingClientRect() : this.stage.getBoundingClientRect();
-    if (!box) return;
-    const at = { clientX: box.right + 12, clientY: box.top };
-    const all = blocks(document.querySelector(".palette"));
-    this.offer(at, all, (block) => void this.put(block, undefined, card && block.kind !== "on_demand" && block.kind !== "scheduled" ? card : undefined));
+    const box = (card && this.view.cards.get(card)?.getBoundingClientRect()) || this.stage.getBoundingClientRect();
+    this.edits?.addAfter(card, { clientX: card ? box.right + 12 : box.left + box.width / 2, clientY: box.top + 12 });
   }
 
-  private offer(at: Spot, list: Block[], put: (block: Block) => void): void {
-    const choices = list.map((b) => ({ label: b.label, icon: b.icon, act: () => put(b) }));
-    this.choose(at, "Add", choices, true);
+  menuOf(card: string | undefined): void {
+    const box = card && this.view.cards.get(card)?.getBoundingClientRect();
+    const at = box || this.stage.getBoundingClientRect();
+    this.menuAt({ clientX: at.left + 20, clientY: box ? box.bottom + 6 : at.top + 20 }, card, undefined);
   }
 
-  private choose(at: Spot, label: string, choices: Choice[], search = false): void {
+  menuAt(at: Spot, card: string | undefined, edge: Edge | undefined): void {
+    if (edge && this.edits) return this.edits.edge(edge, at);
+    if (!card) return this.choose(at, "Canvas", ofStage(at, this, this.edits));
+    if (!this.selection.has(card)) this.select([card]);
+    this.focusCard(card);
+    const many = this.selection.size;
+    this.choose(at, many > 1 ? `${many} cards` : this.nameOf(card), ofCard(card, this, this.edits));
+  }
+
+  open(card: string): void {
+    this.select([card]);
+    this.openPanel();
+  }
+
+  connectFrom(card: string): void {
+    this.keyboard.connectFrom(card);
+  }
+  connecting(): string | undefined {
+    return this.keyboard.connecting;
+  }
+  endConnect(): void {
+    this.keyboard.endConnect();
+  }
+
+  // runAlone starts a job or crawler without the workflow; the server answers
+  // with the page of the run, or with why not.
+  runAlone(card: string): void {
+    const [kind, id] = [card.slice(0, card.indexOf("-")), card.slice(card.indexOf("-") + 1)];
+    void window.htmx?.ajax("POST", `/${kind}s/${id}/run`, { source: this, swap: "none" });
+  }
+
+  // find leads to a card by its name.
+  private find(): void {
+    const box = this.stage.getBoundingClientRect();
+    const choices = [...this.view.cards.keys()].map((card) => ({
+      label: this.nameOf(card),
+      act: () => {
+        this.select([card]);
+        this.focusCard(card);
+      },
+    }));
+    this.choose({ clientX: box.left + box.width / 2 - 110, clientY: box.top + 20 }, "Find a card", choices, "Name of a card");
+  }
+
+  choose(at: Spot, label: string, choices: Choice[], search?: string): void {
     const sprite = document.querySelector("use")?.getAttribute("href")?.split("#")[0] ?? "";
     menu(this, at, label, choices, sprite, search);
   }
@@ -427,7 +364,7 @@ export class DogCanvas extends HTMLElement implements Watcher {
     const steps: Record<string, () => void> = {
       undo: () => this.sync?.undo(),
       redo: () => this.sync?.redo(),
-      tidy: () => this.act({ op: "tidy" }),
+      tidy: () => this.edits?.act({ op: "tidy" }),
       fit: () => this.camera.fit(this.view.extent()),
       "zoom-in": () => this.camera.zoom(1.25),
       "zoom-out": () => this.camera.zoom(0.8),
@@ -441,40 +378,11 @@ export class DogCanvas extends HTMLElement implements Watcher {
         const listed = this.classList.toggle("listed");
         this.querySelector("[data-act=list]")?.setAttribute("aria-pressed", String(listed));
       },
-      keys: () => this.showKeys(),
+      find: () => this.find(),
+      keys: showKeys,
     };
     steps[act]?.();
     this.mark();
-  }
-
-  private showKeys(): void {
-    const dialog = document.createElement("dialog");
-    dialog.dataset["show"] = "";
-    dialog.setAttribute("aria-label", "Keys of the canvas");
-    const sheet = document.createElement("div");
-    sheet.className = "sheet keys";
-    const heading = document.createElement("h2");
-    heading.textContent = "Keys of the canvas";
-    const list = document.createElement("dl");
-    for (const { keys, does } of table) {
-      const dt = document.createElement("dt");
-      for (const key of keys) {
-        const kbd = document.createElement("kbd");
-        kbd.textContent = key.replace("Mod", "Ctrl").replace("Arrow", "").replace(/^ $/, "Space");
-        dt.append(kbd, " ");
-      }
-      const dd = document.createElement("dd");
-      dd.textContent = does;
-      list.append(dt, dd);
-    }
-    const close = document.createElement("button");
-    close.type = "button";
-    close.className = "btn";
-    close.dataset["close"] = "";
-    close.textContent = "Close";
-    sheet.append(heading, list, close);
-    dialog.append(sheet);
-    document.body.append(dialog);
   }
 
   // mark shows which tools can be used now.

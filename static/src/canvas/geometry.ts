@@ -35,6 +35,21 @@ export function between(from: Box, to: Box): { d: string; middle: Point } {
   return { d: line(...ends), middle: middle(...ends) };
 }
 
+// gap is how far a point is from the line between two cards.
+export function gap(from: Box, to: Box, p: Point): number {
+  const [x1, y1, x2, y2] = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2];
+  const { bend, dip } = bends(x1, x2);
+  const steps = 24;
+  let least = Infinity;
+  for (let i = 0; i <= steps; i++) {
+    const t = i / steps;
+    const u = 1 - t;
+    const along = (a: number, b: number, c: number, d: number) => u * u * u * a + 3 * u * u * t * b + 3 * u * t * t * c + t * t * t * d;
+    least = Math.min(least, Math.hypot(along(x1, x1 + bend, x2 - bend, x2) - p.x, along(y1, y1 + dip, y2 + dip, y2) - p.y));
+  }
+  return least;
+}
+
 export const snap = (p: Point): Point => ({ x: Math.round(p.x / grid) * grid, y: Math.round(p.y / grid) * grid });
 
 export const touches = (a: Box, b: Box): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;

@@ -3,6 +3,7 @@
 import { Camera } from "./camera";
 import { grid, nearest } from "./geometry";
 import { find } from "./keys";
+import { Edits } from "./edits";
 import { Edge } from "./model";
 import { Point } from "./types";
 import { View } from "./view";
@@ -10,22 +11,16 @@ import { View } from "./view";
 export interface Desk {
   readonly view: View;
   readonly camera: Camera;
-  readonly canEdit: boolean;
+  readonly edits: Edits | undefined;
   readonly selection: Set<string>;
   focused: string | undefined;
   focusCard(card: string | undefined): void;
   focusEdge(edge: Edge | undefined): void;
   select(cards: Iterable<string>): void;
   openPanel(): void;
-  moveTo(places: Record<string, Point>): void;
-  connect(from: string, to: string): void;
-  complain(from: string, to: string): void;
-  impossible(from: string): Set<string>;
-  cut(edge: Edge): void;
   condition(edge: Edge): void;
   addAfter(card: string | undefined): void;
-  removeCards(): void;
-  disable(card: string): void;
+  menuOf(card: string | undefined): void;
   cancelPointer(): boolean;
   run(act: string): void; // undo, redo, tidy, fit, zoom…
   say(text: string): void;
@@ -47,7 +42,7 @@ export class Keyboard {
 
   private press(event: KeyboardEvent): void {
     const key = find(event);
-    if (!key || (key.edits && !this.desk.canEdit)) return;
+    if (!key || (key.edits && !this.desk.edits)) return;
     const button = (event.target as Element).closest("button, a, input");
     if (button && (key.act === "open" || key.act === "toggle")) return;
     event.preventDefault();
@@ -56,7 +51,7 @@ export class Keyboard {
 
   private act(act: string, event: KeyboardEvent): void {
     const { desk } = this;
-    const { focused } = desk;
+    const { focused, edits } = desk;
     switch (act) {
       case "arrow":
         return this.arrow(event.key.slice(5).toLowerCase() as Way, event.shiftKey);
@@ -79,9 +74,9 @@ export class Keyboard {
         desk.select(desk.view.cards.keys());
         return desk.say(`${desk.view.cards.size} selected`);
       case "connect":
-        return this.beginConnect();
+        return this.connectFrom(focused);
       case "cut":
-        if (this.edge) desk.cut(this.edge);
+        if (this.edge) edits?.cut(this.edge);
         return this.leaveEdge();
       case "condition":
         if (this.edge) desk.condition(this.edge);
@@ -92,13 +87,22 @@ export class Keyboard {
         return this.beginMove();
       case "delete":
         if (this.edge) {
-          desk.cut(this.edge);
+          edits?.cut(this.edge);
           return this.leaveEdge();
         }
-        return desk.removeCards();
-      case "disable":
-        if (focused) desk.disable(focused);
+        return edits?.remove();
+      case "heal":
+        return edits?.heal();
+      case "duplicate":
+        return edits?.duplicate();
+      case "rename":
+        if (focused) edits?.rename(focused);
         return;
+      case "disable":
+        if (focused) edits?.disable(focused);
+        return;
+      case "menu":
+        return desk.menuOf(focused);
       default:
         desk.run(act);
     }
@@ -133,7 +137,7 @@ export class Keyboard {
     if (extend) desk.select(new Set([...desk.selection, card]));
     if (!this.source || this.source === card) return;
     const name = desk.view.cards.get(card)?.querySelector("[data-slot=name]")?.textContent ?? "";
-    desk.say(desk.impossible(this.source).has(card) ? `${name}: not possible` : `${name}: Enter connects`);
+    desk.say(desk.edits?.impossible(this.source).has(card) ? `${name}: not possible` : `${name}: Enter connects`);
   }
 
   private ends(first: boolean): void {
@@ -164,7 +168,7 @@ export class Keyboard {
     if (this.source && desk.focused) {
       const from = this.source;
       this.endConnect();
-      if (desk.focused !== from) desk.connect(from, desk.focused);
+      if (desk.focused !== from) desk.edits?.connect(from, desk.focused);
       return;
     }
     if (!desk.focused) return;
@@ -188,17 +192,24 @@ export class Keyboard {
     desk.select([]);
   }
 
-  private beginConnect(): void {
+  // connectFrom waits for the card that a line from this one leads to.
+  connectFrom(card: string | undefined): void {
     const { desk } = this;
-    if (!desk.focused) return;
-    this.source = desk.focused;
-    const barred = desk.impossible(this.source);
+    if (!card || !desk.edits) return;
+    desk.focusCard(card);
+    this.source = card;
+    const barred = desk.edits.impossible(this.source);
     for (const [id, card] of desk.view.cards) card.classList.toggle("barred", barred.has(id) && id !== this.source);
     desk.view.cards.get(this.source)?.classList.add("source");
     desk.say("Connecting: choose a card with the arrows, Enter connects, Escape cancels");
   }
 
-  private endConnect(): void {
+  // connecting is the card from which a line is led by keys or taps.
+  get connecting(): string | undefined {
+    return this.source;
+  }
+
+  endConnect(): void {
     this.source = undefined;
     for (const card of this.desk.view.cards.values()) card.classList.remove("barred", "source");
   }
@@ -226,7 +237,7 @@ export class Keyboard {
       moved[card] = { x, y };
     }
     this.moving = undefined;
-    this.desk.moveTo(moved);
+    this.desk.edits?.move(moved);
     this.desk.say("Moved");
   }
 }

@@ -3,9 +3,14 @@
 export interface Choice {
   label: string;
   icon?: string;
-  hint?: string;
+  keys?: string; // that do the same
   current?: boolean;
   act: () => void;
+}
+
+export interface Spot {
+  clientX: number;
+  clientY: number;
 }
 
 let open: { box: HTMLElement; done: () => void } | undefined;
@@ -14,7 +19,7 @@ export function closeMenu(): void {
   open?.done();
 }
 
-export function menu(root: HTMLElement, at: { clientX: number; clientY: number }, label: string, choices: Choice[], sprite: string, search = false): void {
+export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice[], sprite: string, search?: string): void {
   closeMenu();
   const back = document.activeElement as HTMLElement | null;
   const box = document.createElement("div");
@@ -27,8 +32,8 @@ export function menu(root: HTMLElement, at: { clientX: number; clientY: number }
   const field = document.createElement("input");
   if (search) {
     field.className = "input";
-    field.placeholder = "Find a block";
-    field.setAttribute("aria-label", "Find a block");
+    field.placeholder = search;
+    field.setAttribute("aria-label", search);
     box.append(field);
   }
   const items = choices.map((choice) => item(choice, sprite, () => done()));
@@ -71,6 +76,8 @@ export function menu(root: HTMLElement, at: { clientX: number; clientY: number }
   (search ? field : (items.find((i) => i.getAttribute("aria-checked") === "true") ?? items[0]))?.focus({ preventScroll: true });
 }
 
+let named = 0; // ids given to the words of choices
+
 function item(choice: Choice, sprite: string, done: () => void): HTMLButtonElement {
   const button = document.createElement("button");
   button.type = "button";
@@ -80,8 +87,15 @@ function item(choice: Choice, sprite: string, done: () => void): HTMLButtonEleme
   const words = document.createElement("span");
   words.className = "clip";
   words.textContent = choice.label;
-  if (choice.hint) button.title = choice.hint;
   button.append(words);
+  if (choice.keys) {
+    const keys = document.createElement("kbd");
+    keys.textContent = choice.keys;
+    button.append(keys);
+    button.setAttribute("aria-keyshortcuts", choice.keys.replace("Ctrl", "Control"));
+    words.id = `choice-${++named}`;
+    button.setAttribute("aria-labelledby", words.id);
+  }
   button.addEventListener("click", () => {
     done();
     choice.act();

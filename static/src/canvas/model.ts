@@ -105,6 +105,20 @@ export class Graph {
     return seen;
   }
 
+  // descendants are the cards that can be reached from card.
+  descendants(card: string): string[] {
+    const seen = new Set<string>();
+    const queue = [card];
+    for (let i = 0; i < queue.length; i++) {
+      for (const n of this.next.get(queue[i] as string) ?? []) {
+        if (seen.has(n)) continue;
+        seen.add(n);
+        queue.push(n);
+      }
+    }
+    return [...seen];
+  }
+
   hasLoop(): boolean {
     const waits = new Map<string, number>();
     for (const card of this.cards) waits.set(card, this.prev.get(card)?.size ?? 0);

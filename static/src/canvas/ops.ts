@@ -51,6 +51,13 @@ function run(body: Body, op: Op, infos: Record<string, Info>, removed: Set<strin
       if (op.patch?.state) c.state = op.patch.state;
       return;
     }
+    case "set_arguments": {
+      const t = triggerOf(body, card);
+      const action = actions(t).find((a) => key(a.ref) === to);
+      if (!action) throw new Refusal("gone", `${t.name} no longer starts ${infos[to]?.name ?? "it"}.`);
+      if (op.patch?.arguments) action.arguments = { ...op.patch.arguments };
+      return;
+    }
     case "restore":
       if (op.delta) restore(body, op.delta, removed);
       return;

@@ -10,7 +10,6 @@ export interface Block {
 }
 
 export interface Shop {
-  canEdit: boolean;
   put(block: Block, at?: { clientX: number; clientY: number }): void;
   over(at: { clientX: number; clientY: number }): boolean;
 }
@@ -26,7 +25,7 @@ export function startPalette(palette: HTMLElement, shop: Shop): void {
   palette.addEventListener("pointerdown", (event) => {
     dragged = false;
     const button = blockOf(event);
-    if (!button || event.button !== 0 || !shop.canEdit) return;
+    if (!button || event.button !== 0) return;
     // A finger scrolls the palette; it adds by a tap.
     if (event.pointerType === "touch") return;
     const ghost = button.cloneNode(true) as HTMLElement;
@@ -59,6 +58,24 @@ export function startPalette(palette: HTMLElement, shop: Shop): void {
     addEventListener("pointercancel", stop);
     addEventListener("keydown", escape, true);
   });
+  // The server finds jobs and crawlers; what can be made anew is found here.
+  const field = palette.querySelector<HTMLInputElement>("[data-find]");
+  field?.addEventListener("input", () => {
+    const wanted = field.value.trim().toLowerCase();
+    for (const list of palette.querySelectorAll<HTMLElement>("ul:not(#palette-items)")) {
+      const lines = [...list.querySelectorAll<HTMLElement>("li")];
+      for (const line of lines) line.hidden = !line.textContent!.toLowerCase().includes(wanted);
+      const none = lines.every((line) => line.hidden);
+      list.hidden = none;
+      (list.previousElementSibling as HTMLElement).hidden = none;
+    }
+  });
+  // Enter takes the first block that was found.
+  field?.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    palette.querySelector<HTMLElement>("ul:not([hidden]) li:not([hidden]) .block:not([aria-disabled=true])")?.click();
+  });
   palette.addEventListener("dragstart", (event) => event.preventDefault());
 }
 
@@ -78,6 +95,7 @@ export function read(button: HTMLElement): Block {
   };
 }
 
-// blocks are everything that the palette offers now.
-export const blocks = (palette: Element | null): Block[] =>
-  [...(palette?.querySelectorAll<HTMLElement>(".block:not([aria-disabled=true])") ?? [])].map(read);
+// blocks are everything that the palette offers now; with taken also what is on
+// the canvas already.
+export const blocks = (palette: Element | null, taken = false): Block[] =>
+  [...(palette?.querySelectorAll<HTMLElement>(taken ? ".block" : ".block:not([aria-disabled=true])") ?? [])].map(read);

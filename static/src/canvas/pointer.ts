@@ -2,22 +2,22 @@
 // means is decided when it begins, and Escape takes it back.
 import { Camera } from "./camera";
 import { Box, snap, touches } from "./geometry";
+import { Spot } from "./menu";
+import { Edits } from "./edits";
+import { Edge } from "./model";
 import { Point } from "./types";
 import { View } from "./view";
 
 export interface Host {
   readonly view: View;
   readonly camera: Camera;
-  readonly canEdit: boolean;
+  readonly edits: Edits | undefined;
   readonly selection: Set<string>;
   select(cards: Iterable<string>): void;
-  moveTo(places: Record<string, Point>): void;
-  impossible(from: string): Set<string>;
-  connect(from: string, to: string): void;
-  complain(from: string, to: string): void;
-  drop(from: string, at: { clientX: number; clientY: number }): void;
-  add(at: { clientX: number; clientY: number }): void;
-  editEdge(key: string, at: { clientX: number; clientY: number }): void;
+  menuAt(at: Spot, card: string | undefined, edge: Edge | undefined): void;
+  connectFrom(card: string): void;
+  connecting(): string | undefined; // from which card, by a tap or a key
+  endConnect(): void;
   say(text: string): void;
 }
 
@@ -45,11 +45,20 @@ export class Pointer {
     stage.addEventListener("pointercancel", (event) => this.lost(event));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     stage.addEventListener("dblclick", (event) => {
-      if (this.host.canEdit && !cardOf(event)) this.host.add(event);
+      if ((event.target as Element).closest("button, a, input, [data-pill], [data-hit]")) return;
+      const card = cardOf(event);
+      if (card) this.host.edits?.rename(card);
+      else this.host.edits?.add(event);
     });
     stage.addEventListener("click", (event) => {
-      const key = (event.target as Element).closest<HTMLElement>("[data-pill], [data-hit]");
-      if (key && this.host.canEdit) this.host.editEdge(key.dataset["pill"] ?? key.dataset["hit"] ?? "", event);
+      const edge = this.edgeOf(event);
+      if (edge) this.host.edits?.edge(edge, event);
+    });
+    stage.addEventListener("contextmenu", (event) => {
+      if ((event.target as Element).closest("input")) return;
+      event.preventDefault();
+      this.cancel();
+      this.host.menuAt(event, cardOf(event), this.edgeOf(event));
     });
   }
 
@@ -61,6 +70,11 @@ export class Pointer {
     this.gesture?.cancel();
     this.gesture = undefined;
     this.due = undefined;
+  }
+
+  private edgeOf(event: Event): Edge | undefined {
+    const part = (event.target as Element).closest<HTMLElement>("[data-pill], [data-hit]");
+    return part ? this.host.view.lines.get(part.dataset["pill"] ?? part.dataset["hit"] ?? "")?.edge : undefined;
   }
 
   private down(event: PointerEvent): void {
@@ -76,6 +90,7 @@ export class Pointer {
     }
     if (this.gesture || (event.button !== 0 && event.button !== 1)) return;
     this.gesture = this.begin(event, target);
+    if (event.pointerType === "touch") this.longPress(event);
     this.stage.setPointerCapture(event.pointerId);
     this.stage.focus({ preventScroll: true });
   }
@@ -83,10 +98,31 @@ export class Pointer {
   private begin(event: PointerEvent, target: Element): Gesture {
     const card = cardOf(event);
     if (event.button === 1) return this.pan(event);
-    if (card && this.host.canEdit && target.closest("[data-port=out]")) return this.wire(card);
+    if (card && this.host.edits && target.closest("[data-port=out]")) return this.wire(card, event, this.host.edits);
     if (card) return this.press(event, card);
     if (event.shiftKey && event.pointerType !== "touch") return this.marquee(event);
     return this.pan(event);
+  }
+
+  // longPress opens the menu under a finger that rests.
+  private longPress(start: PointerEvent): void {
+    const far = farFrom(start);
+    const end = () => {
+      clearTimeout(due);
+      for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, end, true);
+      removeEventListener("pointermove", stray, true);
+    };
+    const stray = (event: PointerEvent) => {
+      if (far(event)) end();
+    };
+    const due = setTimeout(() => {
+      end();
+      if (this.fingers.size !== 1) return;
+      this.cancel();
+      this.host.menuAt(start, cardOf(start), this.edgeOf(start));
+    }, 500);
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end, true);
+    addEventListener("pointermove", stray, true);
   }
 
   // move applies the newest place once a frame.
@@ -143,7 +179,9 @@ export class Pointer {
       },
       end: (event) => {
         done();
-        if (!moved && event.button === 0 && !(event.target as Element).closest("[data-pill], [data-hit]")) this.host.select([]);
+        if (moved || event.button !== 0 || (event.target as Element).closest("[data-pill], [data-hit]")) return;
+        this.host.endConnect();
+        this.host.select([]);
       },
       cancel: done,
     };
@@ -173,6 +211,7 @@ export class Pointer {
     const far = farFrom(start);
     const from = camera.toWorld(camera.at(start));
     let places: Map<string, Point> | undefined;
+    let under: Edge | undefined; // on which a card that stands alone would be put
     const put = (by: Point, exact: boolean) => {
       for (const [id, at] of places!) {
         const next = { x: at.x + by.x, y: at.y + by.y };
@@ -184,7 +223,7 @@ export class Pointer {
     };
     return {
       move: (event) => {
-        if (!this.host.canEdit || (!places && !far(event))) return;
+        if (!this.host.edits || (!places && !far(event))) return;
         if (!places) {
           if (!selection.has(card)) this.host.select([card]);
           places = new Map([...this.host.selection].map((id) => [id, { ...view.boxes.get(id)! }]));
@@ -193,19 +232,26 @@ export class Pointer {
         this.autoPan(event);
         const now = camera.toWorld(camera.at(event));
         put({ x: now.x - from.x, y: now.y - from.y }, event.altKey);
+        if (places.size === 1 && this.host.edits.loose(card)) under = this.aim(card, under);
       },
       end: (event) => {
         finish();
+        if (under) view.lines.get(under.key)?.path.classList.remove("aimed");
+        if (places && under) return this.host.edits?.insertCard(card, under);
         if (places) {
           const moved: Record<string, Point> = {};
           for (const [id, was] of places) {
             const box = view.boxes.get(id);
             if (box && (box.x !== was.x || box.y !== was.y)) moved[id] = { x: box.x, y: box.y };
           }
-          if (Object.keys(moved).length > 0) this.host.moveTo(moved);
+          if (Object.keys(moved).length > 0) this.host.edits?.move(moved);
           return;
         }
-        if (event.shiftKey || event.ctrlKey || event.metaKey) {
+        const source = this.host.connecting();
+        if (source && source !== card) {
+          this.host.endConnect();
+          this.host.edits?.connect(source, card);
+        } else if (event.shiftKey || event.ctrlKey || event.metaKey) {
           const next = new Set(selection);
           if (!next.delete(card)) next.add(card);
           this.host.select(next);
@@ -215,9 +261,22 @@ export class Pointer {
       },
       cancel: () => {
         if (places) put({ x: 0, y: 0 }, true);
+        if (under) view.lines.get(under.key)?.path.classList.remove("aimed");
         finish();
       },
     };
+  }
+
+  // aim marks the edge on which a card would be put if it were let go.
+  private aim(card: string, before: Edge | undefined): Edge | undefined {
+    const { view, camera } = this.host;
+    const box = view.boxes.get(card)!;
+    const edge = view.edgeNear({ x: box.x + box.w / 2, y: box.y + box.h / 2 }, 24 / camera.k);
+    if (edge?.key !== before?.key) {
+      if (before) view.lines.get(before.key)?.path.classList.remove("aimed");
+      if (edge) view.lines.get(edge.key)?.path.classList.add("aimed");
+    }
+    return edge;
   }
 
   private autoPan(event: PointerEvent): void {
@@ -230,9 +289,11 @@ export class Pointer {
 
   // wire pulls a line from a card. Cards that it cannot lead to are dim from
   // the first pixel.
-  private wire(from: string): Gesture {
+  private wire(from: string, start: PointerEvent, edits: Edits): Gesture {
     const { view, camera } = this.host;
-    const barred = this.host.impossible(from);
+    const barred = edits.impossible(from);
+    const far = farFrom(start);
+    let pulled = false;
     for (const [id, card] of view.cards) card.classList.add(barred.has(id) ? "barred" : "open");
     view.cards.get(from)?.classList.add("source");
     const line = view.wire(from);
@@ -243,23 +304,26 @@ export class Pointer {
     };
     return {
       move: (event) => {
+        pulled ||= far(event);
         const at = camera.toWorld(camera.at(event));
         const aimed = this.near(at, from);
         if (aimed !== over) {
           if (over) view.cards.get(over)?.classList.remove("aimed");
           over = aimed;
           if (over) view.cards.get(over)?.classList.add("aimed");
-          if (over && barred.has(over)) this.host.complain(from, over);
+          if (over && barred.has(over)) edits.complain(from, over);
         }
         const box = over ? view.boxes.get(over) : undefined;
         line.to(box ? { x: box.x, y: box.y + box.h / 2 } : at, over !== undefined && barred.has(over));
       },
       end: (event) => {
         finish();
+        // A tap on the dot waits for a tap on the card that comes next.
+        if (!pulled) return this.host.connectFrom(from);
         const at = camera.toWorld(camera.at(event));
         const onto = this.near(at, from) ?? (inside(view.boxes.get(from)!, at) ? from : undefined);
-        if (onto && onto !== from) this.host.connect(from, onto);
-        else if (!onto) this.host.drop(from, event);
+        if (onto && onto !== from) edits.connect(from, onto);
+        else if (!onto) edits.drop(from, event);
       },
       cancel: finish,
     };

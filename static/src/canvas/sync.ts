@@ -110,6 +110,13 @@ export class Sync {
     return act;
   }
 
+  // rename tells the name that a job or crawler has got.
+  rename(card: string, name: string): void {
+    const info = this.infos[card];
+    if (info) this.infos[card] = { ...info, name };
+    this.watcher.changed(false);
+  }
+
   undo(): void {
     this.turn(this.undoable, this.redoable, "undo");
   }

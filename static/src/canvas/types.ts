@@ -62,6 +62,7 @@ export interface Fields {
   disabled?: boolean;
   logic?: Logic;
   state?: string;
+  arguments?: Record<string, string>;
 }
 export interface Pair<T> {
   from?: T;

@@ -1,6 +1,6 @@
 // The drawing: adopts the cards and edges that the server rendered and keeps
 // them equal to the model. It touches only what changed.
-import { Box, bounds, between as lineBetween, size } from "./geometry";
+import { Box, bounds, between as lineBetween, gap, size } from "./geometry";
 import { conditions, Drawn, Edge, Graph } from "./model";
 import { Body, Info, Point, Trigger } from "./types";
 
@@ -211,6 +211,19 @@ export class View {
     const from = line && this.boxes.get(line.edge.from);
     const to = line && this.boxes.get(line.edge.to);
     return from && to && lineBetween(from, to).middle;
+  }
+
+  // edgeNear is the edge under a point of the world, or the closest within reach.
+  edgeNear(at: Point, reach: number): Edge | undefined {
+    let best: Edge | undefined;
+    let least = reach;
+    for (const { edge } of this.lines.values()) {
+      const [from, to] = [this.boxes.get(edge.from), this.boxes.get(edge.to)];
+      if (!from || !to) continue;
+      const away = gap(from, to, at);
+      if (away <= least) [best, least] = [edge, away];
+    }
+    return best;
   }
 
   // edgesOf lists the edges that leave a card.
