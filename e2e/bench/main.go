@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"dogear/engine/duck"
@@ -44,6 +45,7 @@ var figures = []struct {
 	{"transition_p50", transition},
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
+	{"ledger", ledger},
 }
 
 func main() {
@@ -59,6 +61,13 @@ func main() {
 func run(args []string) error {
 	if len(args) == 2 && args[0] == "read" {
 		return read(context.Background(), args[1])
+	}
+	if len(args) == 3 && args[0] == "ledger" {
+		n, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		return makeLedger(context.Background(), args[1], n)
 	}
 	if len(args) == 2 && args[0] == "measure" {
 		return measure(args[1])
@@ -78,6 +87,18 @@ func run(args []string) error {
 		}
 	}
 	return nil
+}
+
+// again starts this program for another part of a figure, so that what that
+// part takes of memory is not counted here.
+func again(ctx context.Context, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
 }
 
 func measure(name string) error {

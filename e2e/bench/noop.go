@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -59,13 +58,7 @@ func read(ctx context.Context, dir string) error {
 // noop measures a run that finds nothing new over files that it all knows. The
 // first run, which reads them, is another process.
 func noop(ctx context.Context, dir string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	first := exec.CommandContext(ctx, self, "read", dir)
-	first.Stderr = os.Stderr
-	if err := first.Run(); err != nil {
+	if err := again(ctx, "read", dir); err != nil {
 		return err
 	}
 	h, err := newHouse(ctx, dir, sqlRunner(filepath.Join(dir, "files")))

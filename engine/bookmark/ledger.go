@@ -33,69 +33,110 @@ func refs(ctx context.Context, pages Pages, root string) ([]page.Ref, error) {
 	return page.DecodeRefs(body)
 }
 
-func load(ctx context.Context, pages Pages, ref page.Ref) ([]engine.Entry, error) {
+// load unpacks a page; the entries are good until decoder's next page.
+func load(ctx context.Context, pages Pages, ref page.Ref, decoder *page.Decoder) ([]engine.Entry, error) {
 	body, err := pages.Page(ctx, ref.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read a page of a ledger: %w", err)
 	}
-	return page.Decode(body)
+	return decoder.Decode(body)
 }
 
 // Entries yields the entries of a ledger in order of key, a page at a time.
 func Entries(ctx context.Context, pages Pages, root string) iter.Seq2[engine.Entry, error] {
 	return func(yield func(engine.Entry, error) bool) {
-		all, err := refs(ctx, pages, root)
-		if err != nil {
-			yield(engine.Entry{}, err)
-			return
-		}
-		for _, ref := range all {
-			entries, err := load(ctx, pages, ref)
-			if err != nil {
-				yield(engine.Entry{}, err)
+		c := newCursor(ctx, pages, root)
+		for e := c.next(); e != nil; e = c.next() {
+			if !yield(*e, nil) {
 				return
 			}
-			for _, e := range entries {
-				if !yield(e, nil) {
-					return
-				}
-			}
+		}
+		if c.err != nil {
+			yield(engine.Entry{}, c.err)
 		}
 	}
+}
+
+// cursor walks a ledger in order of key and holds one page of it at a time.
+type cursor struct {
+	ctx     context.Context
+	pages   Pages
+	refs    []page.Ref // not read yet
+	entries []engine.Entry
+	decoder page.Decoder
+	err     error
+}
+
+func newCursor(ctx context.Context, pages Pages, root string) *cursor {
+	c := &cursor{ctx: ctx, pages: pages}
+	c.refs, c.err = refs(ctx, pages, root)
+	return c
+}
+
+// next returns the entry that follows, or nil at the end and after a failure.
+// It is good until the next call: whoever keeps it, copies it with page.Keep.
+func (c *cursor) next() *engine.Entry {
+	for len(c.entries) == 0 {
+		if c.err != nil || len(c.refs) == 0 {
+			return nil
+		}
+		c.load()
+	}
+	e := &c.entries[0]
+	c.entries = c.entries[1:]
+	return e
+}
+
+func (c *cursor) load() {
+	if c.entries, c.err = load(c.ctx, c.pages, c.refs[0], &c.decoder); c.err == nil {
+		c.refs = c.refs[1:]
+	}
+}
+
+// find returns the entry of key, or nil. Keys must be asked for in their order;
+// pages between them are not read.
+func (c *cursor) find(key string) (*engine.Entry, error) {
+	if len(c.entries) == 0 || c.entries[len(c.entries)-1].Key < key {
+		c.entries = nil
+		c.refs = c.refs[sort.Search(len(c.refs), func(i int) bool { return c.refs[i].Last >= key }):]
+		if c.err == nil && len(c.refs) > 0 && c.refs[0].First <= key {
+			c.load()
+		}
+	}
+	i, ok := slices.BinarySearchFunc(c.entries, key, func(e engine.Entry, key string) int { return strings.Compare(e.Key, key) })
+	c.entries = c.entries[i:]
+	if !ok {
+		return nil, c.err
+	}
+	return &c.entries[0], c.err
 }
 
 // Find returns what the ledger says of key, or nil.
 func Find(ctx context.Context, pages Pages, root, key string) (*engine.Entry, error) {
-	all, err := refs(ctx, pages, root)
-	if err != nil {
-		return nil, err
-	}
-	i := sort.Search(len(all), func(i int) bool { return all[i].Last >= key })
-	if i == len(all) || all[i].First > key {
-		return nil, nil
-	}
-	entries, err := load(ctx, pages, all[i])
-	if err != nil {
-		return nil, err
-	}
-	j, ok := slices.BinarySearchFunc(entries, key, func(e engine.Entry, key string) int { return strings.Compare(e.Key, key) })
-	if !ok {
-		return nil, nil
-	}
-	return &entries[j], nil
+	return newCursor(ctx, pages, root).find(key)
 }
 
-// Write lays changes, sorted by key and unique, over the ledger at root and
-// returns the root of the result. Pages that no change touches are shared.
-func Write(ctx context.Context, pages Pages, root string, changes []engine.Entry) (string, Stats, error) {
+// Written is a ledger after changes, and what they changed.
+type Written struct {
+	Root string
+	Stats
+	// Added count as read now and did not before; Removed the other way round.
+	// Again were read before and have been read once more, by another run.
+	Added, Again, Removed int64
+}
+
+// Write lays changes, sorted by key and unique, over the ledger at root. Pages
+// that no change touches are shared.
+func Write(ctx context.Context, pages Pages, root string, changes []engine.Entry) (Written, error) {
 	if !slices.IsSortedFunc(changes, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) }) {
-		return "", Stats{}, fmt.Errorf("the changes to a ledger are not sorted by key")
+		return Written{}, fmt.Errorf("the changes to a ledger are not sorted by key")
 	}
 	old, err := refs(ctx, pages, root)
 	if err != nil {
-		return "", Stats{}, err
+		return Written{}, err
 	}
 	w := &pageWriter{ctx: ctx, pages: pages, fresh: map[string][]byte{}}
+	var decoder page.Decoder
 	for i, ref := range old {
 		n := len(changes)
 		if i+1 < len(old) {
@@ -107,34 +148,55 @@ func Write(ctx context.Context, pages Pages, root string, changes []engine.Entry
 			w.refs = append(w.refs, ref)
 			continue
 		}
-		entries, err := load(ctx, pages, ref)
+		entries, err := load(ctx, pages, ref, &decoder)
 		if err != nil {
-			return "", Stats{}, err
+			return Written{}, err
 		}
-		if err := w.write(overlay(entries, mine)); err != nil {
-			return "", Stats{}, err
+		if err := w.write(w.overlay(entries, mine)); err != nil {
+			return Written{}, err
 		}
 	}
-	if err := w.write(changes); err != nil { // an empty ledger has no page to lay them over
-		return "", Stats{}, err
+	// An empty ledger has no page to lay them over.
+	if err := w.write(w.overlay(nil, changes)); err != nil {
+		return Written{}, err
 	}
 	return w.finish()
 }
 
 // overlay merges two sorted lists; where both have a key, over wins.
-func overlay(under, over []engine.Entry) []engine.Entry {
-	merged := make([]engine.Entry, 0, len(under)+len(over))
+func (w *pageWriter) overlay(under, over []engine.Entry) []engine.Entry {
+	merged := w.merged[:0]
 	for len(under) > 0 && len(over) > 0 {
 		switch c := strings.Compare(under[0].Key, over[0].Key); {
 		case c < 0:
 			merged, under = append(merged, under[0]), under[1:]
 		case c > 0:
+			w.count(nil, &over[0])
 			merged, over = append(merged, over[0]), over[1:]
 		default:
+			w.count(&under[0], &over[0])
 			merged, under, over = append(merged, over[0]), under[1:], over[1:]
 		}
 	}
-	return append(append(merged, under...), over...)
+	for i := range over {
+		w.count(nil, &over[i])
+	}
+	w.merged = append(append(merged, under...), over...)
+	return w.merged
+}
+
+// count notes what one change did.
+func (w *pageWriter) count(was, is *engine.Entry) {
+	before := was != nil && was.State == engine.EntryRead
+	after := is.State == engine.EntryRead
+	switch {
+	case after && !before:
+		w.done.Added++
+	case before && !after:
+		w.done.Removed++
+	case before && was.Run != is.Run:
+		w.done.Again++
+	}
 }
 
 // flushPages is how many fresh pages are held before they are stored.
@@ -146,6 +208,9 @@ type pageWriter struct {
 	pages Pages
 	refs  []page.Ref
 	fresh map[string][]byte
+	// merged is the memory of overlay.
+	merged []engine.Entry
+	done   Written
 }
 
 // write packs entries into full pages; a last one of more than half a page
@@ -189,19 +254,18 @@ func (w *pageWriter) flush() error {
 	return nil
 }
 
-func (w *pageWriter) finish() (string, Stats, error) {
-	var stats Stats
+func (w *pageWriter) finish() (Written, error) {
 	for _, ref := range w.refs {
-		stats.Files += ref.Read
-		stats.Bytes += ref.Bytes
+		w.done.Files += ref.Read
+		w.done.Bytes += ref.Bytes
 	}
 	if len(w.refs) == 0 {
-		return Empty, stats, nil
+		return w.done, nil
 	}
 	body := page.EncodeRefs(w.refs)
-	id := page.ID(body)
-	w.fresh[id] = body
-	return id, stats, w.flush()
+	w.done.Root = page.ID(body)
+	w.fresh[w.done.Root] = body
+	return w.done, w.flush()
 }
 
 // Difference is what one version of a ledger counts as read and another does
@@ -246,11 +310,12 @@ func Diff(ctx context.Context, pages Pages, a, b string) iter.Seq2[Difference, e
 // unshared yields the entries of the pages that are not in both.
 func unshared(ctx context.Context, pages Pages, all []page.Ref, both map[string]bool) iter.Seq2[engine.Entry, error] {
 	return func(yield func(engine.Entry, error) bool) {
+		var decoder page.Decoder
 		for _, ref := range all {
 			if both[ref.ID] {
 				continue
 			}
-			entries, err := load(ctx, pages, ref)
+			entries, err := load(ctx, pages, ref, &decoder)
 			if err != nil {
 				yield(engine.Entry{}, err)
 				return

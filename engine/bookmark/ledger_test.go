@@ -67,15 +67,37 @@ func TestLedgerIsAMap(t *testing.T) {
 			n := rapid.SampledFrom([]int{0, 1, 50, 5000}).Draw(t, "changes")
 			start := rapid.IntRange(0, 6000).Draw(t, "start")
 			var changes []engine.Entry
+			var want bookmark.Written
 			for i := range n {
 				e := entry(fmt.Sprintf("k/%07d", start+i*stride), round+1)
+				e.Run = engine.ID(fmt.Sprint("run", round))
+				if i%7 == 3 {
+					e.State = engine.EntryHeld
+				}
 				changes = append(changes, e)
+				switch was := plain[e.Key].State == engine.EntryRead; {
+				case e.State != engine.EntryRead && was:
+					want.Removed++
+				case e.State == engine.EntryRead && was:
+					want.Again++
+				case e.State == engine.EntryRead:
+					want.Added++
+				}
 				plain[e.Key] = e
 			}
+			for _, e := range plain {
+				if e.State == engine.EntryRead {
+					want.Files++
+					want.Bytes += e.Size
+				}
+			}
 			before := root
-			var err error
-			root, _, err = bookmark.Write(t.Context(), w, root, changes)
+			written, err := bookmark.Write(t.Context(), w, root, changes)
 			must(t, err)
+			root, want.Root = written.Root, written.Root
+			if written != want {
+				t.Fatalf("Write = %+v, want %+v", written, want)
+			}
 			for d, err := range bookmark.Diff(t.Context(), w, before, root) {
 				must(t, err)
 				if d.To == nil || *d.To != plain[d.Key] {
@@ -115,14 +137,14 @@ func TestSmallChangeSharesPages(t *testing.T) {
 	for i := range 100_000 {
 		all = append(all, entry(fmt.Sprintf("k/%07d", i), 1))
 	}
-	root, _, err := bookmark.Write(t.Context(), w, bookmark.Empty, all)
+	first, err := bookmark.Write(t.Context(), w, bookmark.Empty, all)
 	must(t, err)
 	before := len(w.pages)
 
-	_, stats, err := bookmark.Write(t.Context(), w, root, []engine.Entry{entry("k/0050000", 2)})
+	second, err := bookmark.Write(t.Context(), w, first.Root, []engine.Entry{entry("k/0050000", 2)})
 
 	must(t, err)
-	if added := len(w.pages) - before; added != 2 || stats.Files != 100_000 {
-		t.Errorf("one change added %d pages to %d files, want 2 (the page and the root) and 100000", added, stats.Files)
+	if added := len(w.pages) - before; added != 2 || second.Files != 100_000 {
+		t.Errorf("one change added %d pages to %d files, want 2 (the page and the root) and 100000", added, second.Files)
 	}
 }

@@ -32,33 +32,24 @@ func next(b engine.Bookmark, kind engine.MoveKind, root string, stats Stats, by 
 // Advance is the move a run makes: entries of the plan's objects are laid over
 // the ledger of b, which must still be the one the plan was made from.
 func Advance(ctx context.Context, pages Pages, b engine.Bookmark, entries []engine.Entry, rows int64, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-	var added, again, bytes int64
+	var bytes int64
 	newest := b.Newest
 	for _, e := range entries {
 		if e.State != engine.EntryRead || e.Run != by.Run {
 			continue
 		}
 		bytes += e.Size
-		prior, err := Find(ctx, pages, b.Root, e.Key)
-		if err != nil {
-			return b, engine.BookmarkMove{}, err
-		}
-		if prior != nil && prior.State == engine.EntryRead {
-			again++
-		} else {
-			added++
-		}
 		if e.ModNS >= newest.ModNS {
 			newest = e.Object
 		}
 	}
-	root, stats, err := Write(ctx, pages, b.Root, entries)
+	written, err := Write(ctx, pages, b.Root, entries)
 	if err != nil {
 		return b, engine.BookmarkMove{}, err
 	}
 	b.Newest = newest
-	moved, move := next(b, engine.MoveAdvance, root, stats, by)
-	move.Added, move.Again, move.InBytes, move.Rows = added, again, bytes, rows
+	moved, move := next(b, engine.MoveAdvance, written.Root, written.Stats, by)
+	move.Added, move.Again, move.InBytes, move.Rows = written.Added, written.Again, bytes, rows
 	return moved, move, nil
 }
 

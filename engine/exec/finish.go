@@ -256,9 +256,9 @@ func (a *attempt) input(ctx context.Context, part engine.SourcePlan, state engin
 		entries[i] = engine.Entry{Object: o.Object, Run: a.node.Run, State: engine.EntryRead}
 	}
 	slices.SortFunc(entries, func(x, y engine.Entry) int { return strings.Compare(x.Key, y.Key) })
-	root, stats, err := bookmark.Write(ctx, a.e.Store, bookmark.Empty, entries)
+	written, err := bookmark.Write(ctx, a.e.Store, bookmark.Empty, entries)
 	if err != nil {
 		return nil, fmt.Errorf("keep what was read of %s: %w", part.Source, err)
 	}
-	return &flow.Input{Batch: a.batch.ID, Ctx: part.Ctx, Root: root, Files: stats.Files, Bytes: stats.Bytes}, nil
+	return &flow.Input{Batch: a.batch.ID, Ctx: part.Ctx, Root: written.Root, Files: written.Files, Bytes: written.Bytes}, nil
 }

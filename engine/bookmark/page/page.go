@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -113,21 +114,33 @@ var texts = []func(*engine.Entry) *string{
 }
 
 // Decode unpacks what Encode packed.
-func Decode(body []byte) ([]engine.Entry, error) {
+func Decode(body []byte) ([]engine.Entry, error) { return new(Decoder).Decode(body) }
+
+// Decoder unpacks one page after the other in the same memory.
+type Decoder struct {
+	entries []engine.Entry
+	raw     []byte // the page, decompressed
+	ends    []int  // where the texts of a column end
+	texts   []byte // a column
+}
+
+// Decode unpacks what Encode packed. The slice is good until the next call;
+// its texts stay.
+func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
 	kind := byte(entriesV1)
 	if len(body) > 0 && body[0] == entriesV2 {
 		kind = entriesV2
 	}
-	r, err := open(body, kind)
+	r, err := open(body, kind, d.raw)
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]engine.Entry, r.count())
-	last := ""
-	for i := range entries {
-		last = r.shared(last)
-		entries[i].Key = last
-	}
+	d.raw = r.buf[:0]
+	n := int(r.count())
+	d.entries = slices.Grow(d.entries[:0], n)[:n]
+	entries := d.entries
+	clear(entries)
+	d.column(r, entries, func(e *engine.Entry) *string { return &e.Key })
 	var mod, inode int64
 	for i := range entries {
 		mod += r.varint()
@@ -144,13 +157,53 @@ func Decode(body []byte) ([]engine.Entry, error) {
 		entries[i].State = engine.EntryState(r.byte())
 	}
 	for _, column := range textsOf(kind) {
-		last := ""
-		for i := range entries {
-			last = r.shared(last)
-			*column(&entries[i]) = last
-		}
+		d.column(r, entries, column)
 	}
 	return entries, r.end()
+}
+
+// column reads one text of all entries. The texts of a column lie in one piece
+// of memory: a page then costs a few allocations instead of one for each text,
+// and an entry that is kept for long clones its texts (Keep).
+func (d *Decoder) column(r *reader, entries []engine.Entry, text func(*engine.Entry) *string) {
+	ends, all := d.ends[:0], d.texts[:0]
+	start := 0 // of the text before
+	for range entries {
+		n, rest := r.uvarint(), r.uvarint()
+		if n > uint64(len(all)-start) {
+			r.bad = true
+			return
+		}
+		if rest == 0 && n == uint64(len(all)-start) {
+			ends = append(ends, same)
+			continue
+		}
+		from := len(all)
+		all = append(all, all[start:start+int(n)]...)
+		all = append(all, r.take(rest)...)
+		start = from
+		ends = append(ends, len(all))
+	}
+	d.ends, d.texts = ends, all
+	whole, from, last := string(all), 0, ""
+	for i, end := range ends {
+		if end != same {
+			last = whole[from:end]
+			from = end
+		}
+		*text(&entries[i]) = last
+	}
+}
+
+// same marks a text that is that of the entry before it.
+const same = -1
+
+// Keep returns e with texts of its own, so that keeping it does not keep the
+// page that it was read from.
+func Keep(e engine.Entry) engine.Entry {
+	e.Key, e.ETag, e.VersionID, e.Range = strings.Clone(e.Key), strings.Clone(e.ETag), strings.Clone(e.VersionID), strings.Clone(e.Range)
+	e.Run, e.Hash, e.Note = engine.ID(strings.Clone(string(e.Run))), strings.Clone(e.Hash), strings.Clone(e.Note)
+	return e
 }
 
 // EncodeRefs packs the root of a ledger.
@@ -176,7 +229,7 @@ func EncodeRefs(refs []Ref) []byte {
 
 // DecodeRefs unpacks what EncodeRefs packed.
 func DecodeRefs(body []byte) ([]Ref, error) {
-	r, err := open(body, refsV1)
+	r, err := open(body, refsV1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +273,12 @@ type reader struct {
 	bad bool
 }
 
-func open(body []byte, kind byte) (*reader, error) {
+// open decompresses a page of that layout into the memory of into.
+func open(body []byte, kind byte, into []byte) (*reader, error) {
 	if len(body) == 0 || body[0] != kind {
 		return nil, errBroken
 	}
-	raw, err := decoder.DecodeAll(body[1:], nil)
+	raw, err := decoder.DecodeAll(body[1:], into)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
