@@ -40,6 +40,8 @@ export function startPalette(palette: HTMLElement, shop: Shop): void {
       ghost.classList.toggle("over", shop.over(now));
     };
     const stop = () => {
+      // The click that ends a drag comes right after it; later ones count.
+      setTimeout(() => (dragged = false));
       ghost.remove();
       removeEventListener("pointermove", move);
       removeEventListener("pointerup", drop);

@@ -45,20 +45,22 @@ export class Pointer {
     stage.addEventListener("pointercancel", (event) => this.lost(event));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     stage.addEventListener("dblclick", (event) => {
-      if ((event.target as Element).closest("button, a, input, [data-pill], [data-hit]")) return;
-      const card = cardOf(event);
+      const hit = under(event);
+      if (hit.closest("button, a, input, [data-pill], [data-hit]")) return;
+      const card = cardAt(hit);
       if (card) this.host.edits?.rename(card);
       else this.host.edits?.add(event);
     });
     stage.addEventListener("click", (event) => {
-      const edge = this.edgeOf(event);
+      const edge = this.edgeAt(under(event));
       if (edge) this.host.edits?.edge(edge, event);
     });
     stage.addEventListener("contextmenu", (event) => {
-      if ((event.target as Element).closest("input")) return;
+      const hit = under(event);
+      if (hit.closest("input")) return;
       event.preventDefault();
       this.cancel();
-      this.host.menuAt(event, cardOf(event), this.edgeOf(event));
+      this.host.menuAt(event, cardAt(hit), this.edgeAt(hit));
     });
   }
 
@@ -72,8 +74,8 @@ export class Pointer {
     this.due = undefined;
   }
 
-  private edgeOf(event: Event): Edge | undefined {
-    const part = (event.target as Element).closest<HTMLElement>("[data-pill], [data-hit]");
+  private edgeAt(hit: Element): Edge | undefined {
+    const part = hit.closest<HTMLElement>("[data-pill], [data-hit]");
     return part ? this.host.view.lines.get(part.dataset["pill"] ?? part.dataset["hit"] ?? "")?.edge : undefined;
   }
 
@@ -96,7 +98,7 @@ export class Pointer {
   }
 
   private begin(event: PointerEvent, target: Element): Gesture {
-    const card = cardOf(event);
+    const card = cardAt(target);
     if (event.button === 1) return this.pan(event);
     if (card && this.host.edits && target.closest("[data-port=out]")) return this.wire(card, event, this.host.edits);
     if (card) return this.press(event, card);
@@ -107,6 +109,7 @@ export class Pointer {
   // longPress opens the menu under a finger that rests.
   private longPress(start: PointerEvent): void {
     const far = farFrom(start);
+    const hit = start.target as Element;
     const end = () => {
       clearTimeout(due);
       for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, end, true);
@@ -119,7 +122,7 @@ export class Pointer {
       end();
       if (this.fingers.size !== 1) return;
       this.cancel();
-      this.host.menuAt(start, cardOf(start), this.edgeOf(start));
+      this.host.menuAt(start, cardAt(hit), this.edgeAt(hit));
     }, 500);
     for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end, true);
     addEventListener("pointermove", stray, true);
@@ -179,7 +182,7 @@ export class Pointer {
       },
       end: (event) => {
         done();
-        if (moved || event.button !== 0 || (event.target as Element).closest("[data-pill], [data-hit]")) return;
+        if (moved || event.button !== 0 || under(event).closest("[data-pill], [data-hit]")) return;
         this.host.endConnect();
         this.host.select([]);
       },
@@ -367,7 +370,11 @@ export class Pointer {
   }
 }
 
-const cardOf = (event: Event): string | undefined => (event.target as Element).closest<HTMLElement>(".node")?.dataset["id"];
+const cardAt = (hit: Element): string | undefined => hit.closest<HTMLElement>(".node")?.dataset["id"];
+
+// under is what the pointer is over. While the stage has captured it, and for
+// the click that follows, the event itself names the stage.
+const under = (event: MouseEvent): Element => document.elementFromPoint(event.clientX, event.clientY) ?? (event.target as Element);
 
 const inside = (box: Box, p: Point): boolean => p.x >= box.x && p.x <= box.x + box.w && p.y >= box.y && p.y <= box.y + box.h;
 
