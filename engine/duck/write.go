@@ -124,6 +124,8 @@ func isEmpty(stage string) error {
 var (
 	hugeType = regexp.MustCompile(`\bU?HUGEINT\b`)
 	textType = regexp.MustCompile(`\b(UUID|JSON|INTERVAL|BIT|VARINT|BIGNUM|TIME WITH TIME ZONE|TIME|ENUM\([^)]*\))(\W|$)`)
+	// zonedType would be taken for a TIME in the middle of it.
+	zonedType = regexp.MustCompile(`\bTIMESTAMP WITH TIME ZONE\b`)
 	wideType = regexp.MustCompile(`\bUBIGINT\b`)
 )
 
@@ -140,13 +142,13 @@ func portable(sink engine.Sink, columns []engine.Column) (string, []engine.Colum
 		if strings.HasPrefix(c.Type, "UNION(") {
 			return "", nil, failf(FailData, "The column %s of %s is a union, which Parquet cannot hold. Cast it in the SQL.", c.Name, sink.From)
 		}
-		to := hugeType.ReplaceAllString(c.Type, "DECIMAL(38,0)")
+		to := hugeType.ReplaceAllString(zonedType.ReplaceAllString(c.Type, "TIMESTAMPTZ"), "DECIMAL(38,0)")
 		to = textType.ReplaceAllString(to, "VARCHAR$2")
 		to = wideType.ReplaceAllString(to, "DECIMAL(20,0)")
 		if c.Type == `"NULL"` {
 			to = "VARCHAR"
 		}
-		if to != c.Type {
+		if to = strings.ReplaceAll(to, "TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"); to != c.Type {
 			expressions[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", quote(c.Name), to, quote(c.Name))
 			cast[i].Type = to
 		}

@@ -158,6 +158,15 @@ func (s *Snapshot) described(ctx context.Context, d dialect, n Name) ([]Column, 
 	return described(ctx, d, s.tx, n)
 }
 
+// microsToTime makes a time of the microseconds since 1970; the ends of the
+// range are infinity, which the function does not know.
+func microsToTime(typ, function string) string {
+	return fmt.Sprintf("CASE %%s WHEN 9223372036854775807 THEN %s 'infinity' WHEN -9223372036854775807 THEN %s '-infinity' ELSE %s(%%s) END", typ, typ, function)
+}
+
+// daysToDate does so with the days since 1970.
+const daysToDate = "CASE %s WHEN 2147483647 THEN DATE 'infinity' WHEN -2147483647 THEN DATE '-infinity' ELSE DATE '1970-01-01' + CAST(%s AS INTEGER) END"
+
 // column is how a stream hands over a landing.
 func (l landing) column(want engine.Column) Landed {
 	c := Landed{Name: want.Name, how: l.how}
@@ -172,12 +181,12 @@ func (l landing) column(want engine.Column) Landed {
 	case asFloat:
 		c.Raw = "DOUBLE"
 	case asMicros:
-		c.Raw, from = "BIGINT", "make_timestamp(%s)"
+		c.Raw, from = "BIGINT", microsToTime("TIMESTAMP", "make_timestamp")
 		if strings.HasSuffix(l.duck, "TIME ZONE") {
-			from = "make_timestamptz(%s)"
+			from = microsToTime("TIMESTAMPTZ", "make_timestamptz")
 		}
 	case asDays:
-		c.Raw, from = "BIGINT", "(DATE '1970-01-01' + CAST(%s AS INTEGER))"
+		c.Raw, from = "BIGINT", daysToDate
 	}
 	c.Cast = "CAST(" + from + " AS " + want.Type + ")"
 	return c

@@ -29,6 +29,7 @@ import (
 	"dogear/engine/schedule/alarm"
 	"dogear/engine/sink"
 	"dogear/engine/source"
+	"dogear/engine/table"
 	"dogear/handlers/live"
 	"dogear/handlers/page"
 	"dogear/handlers/web"
@@ -55,11 +56,12 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	roots := place.Roots{Base: cfg.folder("files"), Allowed: append([]string{cfg.folder("files")}, cfg.Root...)}
 	buckets := bucket.New(connections{store})
 	sources := source.New(roots, buckets)
+	tables := table.New(roots, connections{store})
 	worker := duck.Worker{Command: cfg.Worker}
-	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources}
+	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources, Surveyor: tables}
 	questions := &query.Service{Catalog: store, Source: sources, Worker: worker, Dir: cfg.folder("runs", "query")}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
-	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets))
+	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets), tables)
 
 	var steps exec.Store = store
 	if cfg.store != nil {
@@ -142,6 +144,18 @@ func (c connections) S3(ctx context.Context, id engine.ID) (bucket.Config, error
 	}
 	plain, err := c.store.Secret(ctx, id)
 	return bucket.Config{Endpoint: made.Endpoint, Region: made.Region, AccessKey: made.AccessKey, Secret: plain, PathStyle: made.PathStyle}, err
+}
+
+// Database returns the settings and the secret of a connection to a database.
+func (c connections) Database(ctx context.Context, id engine.ID) (table.Config, error) {
+	made, err := c.store.Connection(ctx, id)
+	if err != nil {
+		return table.Config{}, err
+	}
+	plain, err := c.store.Secret(ctx, id)
+	return table.Config{
+		Kind: made.Type, Host: made.Host, Port: made.Port, Database: made.Database, User: made.User, Password: plain, TLS: made.TLS,
+	}, err
 }
 
 // committed tells open pages what a transition has changed.

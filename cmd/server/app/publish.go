@@ -13,11 +13,12 @@ import (
 	"dogear/engine/schedule"
 	"dogear/engine/sink"
 	"dogear/engine/source"
+	"dogear/engine/table"
 )
 
 // jobs makes the runner of SQL jobs, and what knows their processes.
-func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink) (runner.Runner, exec.Processes) {
-	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
+func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink, tables *table.Databases) (runner.Runner, exec.Processes) {
+	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
 }
 
 // Publish makes a draft the version that runs and sets the alarm anew.
