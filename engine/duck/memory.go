@@ -13,18 +13,22 @@ import (
 	"dogear/engine"
 )
 
-// boundMemory lets this process have the grant of limits on top of what it has
-// when it starts, and no more: the system refuses the rest. DuckDB keeps to
+// dataShare is how much data the system lets a worker have, as a share of its
+// grant: sorts and windows that DuckDB carries out within its limit map up to
+// twice that limit, not all of it at one time in use (docs/adr/0009).
+const dataShare = 1.5
+
+// boundMemory lets this process have dataShare of its grant on top of what it
+// has when it starts, and no more: the system refuses the rest. DuckDB keeps to
 // its own limit only with the memory that it plans; a long text or a
 // decompressed block it just takes. The bound is on data and not on addresses,
-// because the runtimes of Go and C reserve far more of those than they use
-// (docs/adr/0009).
+// because the runtimes of Go and C reserve far more of those than they use.
 func boundMemory(limits Limits) error {
 	have, err := dataBytes()
 	if err != nil {
 		return fmt.Errorf("bound the worker's memory: %w", err)
 	}
-	most := have + uint64(grant(limits))<<20
+	most := have + uint64(float64(grant(limits))*dataShare)<<20
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 		return fmt.Errorf("bound the worker's memory: %w", err)
 	}

@@ -12,6 +12,7 @@ type Job struct {
 	Retries     int                 `yaml:"retries,omitempty"`
 	MaxRuns     int                 `yaml:"max_runs,omitempty"`
 	MemoryMB    int                 `yaml:"memory_mb,omitempty"`
+	SpillMB     int                 `yaml:"spill_mb,omitempty"`
 	Arguments   map[string]string   `yaml:"arguments,omitempty"`
 	MaxRejects  int64               `yaml:"max_rejects,omitempty"`
 	Sources     []Source            `yaml:"sources,omitempty"`
@@ -108,7 +109,7 @@ type Sink struct {
 func (x *exporter) jobOf(job *engine.Job) Job {
 	out := Job{
 		Name: job.Name, Description: job.Description, Kind: job.Kind, Bookmark: job.Bookmark, Timeout: job.Timeout,
-		Retries: job.Retries, MaxRuns: job.MaxRuns, MemoryMB: job.MemoryMB, Arguments: job.Arguments,
+		Retries: job.Retries, MaxRuns: job.MaxRuns, MemoryMB: job.MemoryMB, SpillMB: job.SpillMB, Arguments: job.Arguments,
 	}
 	if job.SQL == nil {
 		return out
@@ -139,7 +140,7 @@ func (r *reader) job(j *Job) engine.JobBody {
 	about := "Job " + j.Name
 	body := engine.JobBody{
 		Description: j.Description, Kind: j.Kind, Bookmark: j.Bookmark, Timeout: j.Timeout,
-		Retries: j.Retries, MaxRuns: j.MaxRuns, MemoryMB: j.MemoryMB, Arguments: j.Arguments,
+		Retries: j.Retries, MaxRuns: j.MaxRuns, MemoryMB: j.MemoryMB, SpillMB: j.SpillMB, Arguments: j.Arguments,
 		SQL: &engine.SQLJob{MaxRejects: j.MaxRejects},
 	}
 	if body.Kind == "" {

@@ -78,7 +78,7 @@ func document(t *rapid.T, connection string) portable.Document {
 	job := func(name string) portable.Job {
 		return portable.Job{
 			Name: name, Description: word.Draw(t, "about"), Kind: engine.JobSQL, Bookmark: rapid.SampledFrom([]engine.BookmarkMode{engine.BookmarkOn, engine.BookmarkPaused, engine.BookmarkOff}).Draw(t, "mode"),
-			Timeout: 5, Retries: 1, MaxRuns: 2, MemoryMB: 2048, MaxRejects: 3, Arguments: map[string]string{"a b": word.Draw(t, "argument")},
+			Timeout: 5, Retries: 1, MaxRuns: 2, MemoryMB: 2048, SpillMB: 512, MaxRejects: 3, Arguments: map[string]string{"a b": word.Draw(t, "argument")},
 			Sources: []portable.Source{{
 				Name: "in", Connection: connection, Path: "s3://b/" + word.Draw(t, "path"), Format: engine.CSV, Read: engine.ReadNew, Ctx: "in",
 				Options: portable.Options{Exclude: []string{word.Draw(t, "exclude")}, MaxFiles: 7, MaxBytes: 1 << 40, SettleMS: &settle, CSV: portable.Dialect{Delimiter: "\t", Quote: `"`, Header: &header, NullText: "null"}},

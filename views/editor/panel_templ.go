@@ -1192,7 +1192,7 @@ func jobPanel(p Panel) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = hidden([]pair{{"base", strconv.FormatInt(f.Base, 10)}, {"description", f.Body.Description}, {"memory_mb", filled(f.Body.MemoryMB)}, {"max_rejects", filled(int(f.Body.SQL.MaxRejects))}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = hidden([]pair{{"base", strconv.FormatInt(f.Base, 10)}, {"description", f.Body.Description}, {"memory_mb", filled(f.Body.MemoryMB)}, {"spill_mb", filled(f.Body.SpillMB)}, {"max_rejects", filled(int(f.Body.SQL.MaxRejects))}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

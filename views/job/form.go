@@ -38,6 +38,7 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	b.Retries = f.number(values, "retries", "attempts")
 	b.MaxRuns = f.number(values, "max_runs", "runs")
 	b.MemoryMB = f.number(values, "memory_mb", "megabytes")
+	b.SpillMB = f.number(values, "spill_mb", "megabytes")
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
 	for _, i := range parts(values, "source") {
 		sql.Sources = append(sql.Sources, readSource(values, "source."+i+"."))
