@@ -210,10 +210,14 @@ func ledger(ctx context.Context, dir string) error {
 	// Pairs, so that a busy machine slows both sides.
 	var best, bestSmall time.Duration
 	var part engine.SourcePlan
+	var memory float64
 	for range 3 {
 		took, plan, err := merged(ctx, stores[0], roots[0], manyObjects)
 		if err != nil {
 			return err
+		}
+		if memory == 0 { // later the plans before it count as well
+			memory = peak()
 		}
 		tookSmall, _, err := merged(ctx, stores[1], roots[1], manyObjects/10)
 		if err != nil {
@@ -226,7 +230,6 @@ func ledger(ctx context.Context, dir string) error {
 			bestSmall = tookSmall
 		}
 	}
-	memory := peak()
 	figure{Name: "ledger_merge_10m", Ours: best.Seconds(), Limit: 2.5, Unit: "s", Note: "a listing with 1 % new, 0.1 % changed, 0.1 % gone against 10 million known objects; best of three, without making up the listing"}.print()
 	figure{Name: "ledger_merge_10m_memory", Ours: memory, Limit: 120, Unit: "MB", Note: "peak of the process that planned"}.print()
 	figure{Name: "ledger_growth", Ours: best.Seconds(), Against: 10 * bestSmall.Seconds(), Limit: 1.2, Unit: "s", Note: "10 million objects against ten times 1 million; the limit is on the ratio"}.print()
