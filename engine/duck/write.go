@@ -126,7 +126,7 @@ var (
 	textType = regexp.MustCompile(`\b(UUID|JSON|INTERVAL|BIT|VARINT|BIGNUM|TIME WITH TIME ZONE|TIME|ENUM\([^)]*\))(\W|$)`)
 	// zonedType would be taken for a TIME in the middle of it.
 	zonedType = regexp.MustCompile(`\bTIMESTAMP WITH TIME ZONE\b`)
-	wideType = regexp.MustCompile(`\bUBIGINT\b`)
+	wideType  = regexp.MustCompile(`\bUBIGINT\b`)
 )
 
 // portable selects the relation of sink with types that every reader knows.
