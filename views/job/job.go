@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/views/form"
 )
 
 // Listing is what the list shows.
@@ -55,8 +56,6 @@ func rest(part any) string {
 	return string(text)
 }
 
-func (f Fields) wrong(name string) string { return f.Errors[name] }
-
 // froms are what a sink may write: steps and sources.
 func (f Fields) froms() []string {
 	var names []string
@@ -69,29 +68,19 @@ func (f Fields) froms() []string {
 	return names
 }
 
-type choice struct{ value, word string }
-
 var (
-	bookmarkModes = []choice{{string(engine.BookmarkOn), "Enabled"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
-	readModes     = []choice{{string(engine.ReadNew), "What is new, by bookmark"}, {string(engine.ReadAll), "Everything, each time"}}
-	readFormats   = []choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
-	writeFormats  = []choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
-	unreadable    = []choice{{"", "Fail and name it"}, {"hold", "Hold it and read the rest"}}
-	writeModes    = []choice{
+	bookmarkModes = []form.Choice{{string(engine.BookmarkOn), "Enabled"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
+	readModes     = []form.Choice{{string(engine.ReadNew), "What is new, by bookmark"}, {string(engine.ReadAll), "Everything, each time"}}
+	readFormats   = []form.Choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
+	writeFormats  = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
+	unreadable    = []form.Choice{{"", "Fail and name it"}, {"hold", "Hold it and read the rest"}}
+	writeModes    = []form.Choice{
 		{string(engine.Append), "Append"},
 		{string(engine.Merge), "Merge by key"},
 		{string(engine.OverwritePartitions), "Overwrite partitions"},
 		{string(engine.Replace), "Replace all"},
 	}
 )
-
-func (v View) connections() []choice {
-	list := []choice{{"", "This machine, or AWS by its own settings"}}
-	for _, c := range v.Connections {
-		list = append(list, choice{string(c.ID), c.Name})
-	}
-	return list
-}
 
 func readMode(s engine.Source) string {
 	if s.Read == "" {
@@ -102,8 +91,8 @@ func readMode(s engine.Source) string {
 
 func bookmarkWord(m engine.BookmarkMode) string {
 	for _, c := range bookmarkModes {
-		if c.value == string(m) {
-			return c.word
+		if c.Value == string(m) {
+			return c.Word
 		}
 	}
 	return string(m)
@@ -120,12 +109,4 @@ func wordsOf(columns map[string][]engine.Column) map[string][]string {
 		words[name] = names
 	}
 	return words
-}
-
-// number leaves a field empty where the default holds.
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }
