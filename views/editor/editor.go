@@ -15,6 +15,7 @@ import (
 	"dogear/engine/draft"
 	"dogear/views/canvas"
 	"dogear/views/crawler"
+	"dogear/views/form"
 	"dogear/views/job"
 	"dogear/views/show"
 )
@@ -163,10 +164,7 @@ func InfoOfCrawler(d engine.Draft[engine.CrawlerBody]) canvas.Info {
 	return info
 }
 
-// choice is one entry of a select.
-type choice struct{ value, word string }
-
-var states = []choice{
+var states = []form.Choice{
 	{string(engine.Succeeded), "succeeds"},
 	{string(engine.Failed), "fails"},
 	{string(engine.TimedOut), "times out"},
@@ -174,23 +172,23 @@ var states = []choice{
 	{string(engine.EndedAny), "ends in any way"},
 }
 
-var logics = []choice{{string(engine.All), "all of them"}, {string(engine.Any), "any of them"}}
+var logics = []form.Choice{{string(engine.All), "all of them"}, {string(engine.Any), "any of them"}}
 
-var bookmarks = []choice{{string(engine.BookmarkOn), "On"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
+var bookmarks = []form.Choice{{string(engine.BookmarkOn), "On"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
 
-var formats = []choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
+var formats = []form.Choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
 
 // written are the formats of a target, the default first.
-var written = []choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
+var written = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
 
-var modes = []choice{
+var modes = []form.Choice{
 	{string(engine.Append), "Append"},
 	{string(engine.OverwritePartitions), "Overwrite partitions"},
 	{string(engine.Merge), "Merge on key"},
 	{string(engine.Replace), "Replace all"},
 }
 
-var reads = []choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}}
+var reads = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}}
 
 // pair is a hidden field.
 type pair struct{ name, value string }
@@ -245,17 +243,6 @@ func text(part any) string {
 	}
 	return string(b)
 }
-
-// filled writes a number, and nothing for none.
-func filled(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
-// browse are the values that the path picker is asked with.
-func browse(field string) string { return `{"for":"` + field + `"}` }
 
 // verb is a change's verb as a word at the head of a line.
 func verb(v draft.Verb) string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }

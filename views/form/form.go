@@ -12,8 +12,14 @@ import (
 // Errors says what is wrong, by the name of the field.
 type Errors map[string]string
 
-// Choice is one entry of a select.
-type Choice struct{ Value, Word string }
+// Choice is one entry of a select: the value that is sent and the word for it.
+type Choice [2]string
+
+// Value is what is sent.
+func (c Choice) Value() string { return c[0] }
+
+// Word is what people read.
+func (c Choice) Word() string { return c[1] }
 
 // Connections are the places that a path may lie in: this machine first.
 func Connections(list []engine.Connection) []Choice {

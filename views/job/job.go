@@ -91,8 +91,8 @@ func readMode(s engine.Source) string {
 
 func bookmarkWord(m engine.BookmarkMode) string {
 	for _, c := range bookmarkModes {
-		if c.Value == string(m) {
-			return c.Word
+		if c.Value() == string(m) {
+			return c.Word()
 		}
 	}
 	return string(m)
