@@ -57,7 +57,7 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 		if strings.Contains(c.Message, "max_temp_directory_size") {
 			return failf(FailMemory, "The job needs more room on disk than the %d MB it may spill. Raise its spill limit or its memory, or read less at once.", spill(limits))
 		}
-		return failf(FailMemory, "The job needs more memory than its %d MB. Raise its memory limit, or read less at once.", grant(limits))
+		return needsMemory(limits)
 	case "Permission":
 		return failf(FailRefused, "SQL may read only what the job names as its sources: %s", text)
 	case "IO":
@@ -68,6 +68,10 @@ func asFailure(ctx context.Context, err error, limits Limits) *Failure {
 		return failf(FailInternal, "%s", text)
 	}
 	return failf(FailSQL, "%s", text)
+}
+
+func needsMemory(limits Limits) *Failure {
+	return failf(FailMemory, "The job needs more memory than its %d MB. Raise its memory limit, or read less at once.", grant(limits))
 }
 
 // noSpace finds what the system says of a disk, a quota or a limit that is full.

@@ -17,6 +17,7 @@ import (
 const (
 	exitUntouched = 3 // the parent went, or never sent a request
 	exitBroken    = 4 // the answer could not be sent
+	exitMemory    = 5 // it used more memory than it has
 )
 
 // Main is the whole of a worker process. It returns the exit code.
@@ -35,7 +36,10 @@ func Main(ctx context.Context) int {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0) // not everywhere allowed
 
 	var result Result
-	err := boundMemory(req.Limits)
+	err := boundMemory(req.Limits, func() {
+		_ = events.say(Event{Failure: needsMemory(req.Limits)}) // it ends either way
+		os.Exit(exitMemory)
+	})
 	if err == nil {
 		result, err = work(ctx, req, events)
 	}
