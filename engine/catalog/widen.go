@@ -25,9 +25,12 @@ func Widen(old, seen []engine.Column) []engine.Column {
 	return columns
 }
 
-// ladders are types of which each holds all values of those before it.
+// ladders are types of which each holds all values of those before it. A
+// DOUBLE does not hold a BIGINT: it rounds whole numbers of more than 15
+// digits, and two ids would become one.
 var ladders = [][]string{
-	{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE"},
+	{"TINYINT", "SMALLINT", "INTEGER", "BIGINT"},
+	{"TINYINT", "SMALLINT", "INTEGER", "DOUBLE"},
 	{"FLOAT", "DOUBLE"},
 	{"DATE", "TIMESTAMP"},
 }

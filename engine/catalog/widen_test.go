@@ -24,6 +24,8 @@ func TestTheWiderTypeHoldsBoth(t *testing.T) {
 		{"BIGINT", "BIGINT", "BIGINT"},
 		{"INTEGER", "BIGINT", "BIGINT"},
 		{"SMALLINT", "DOUBLE", "DOUBLE"},
+		{"INTEGER", "DOUBLE", "DOUBLE"},
+		{"BIGINT", "DOUBLE", "VARCHAR"}, // 9007199254740993 is no DOUBLE
 		{"DATE", "TIMESTAMP", "TIMESTAMP"},
 		{"DATE", "BIGINT", "VARCHAR"},
 		{"BOOLEAN", "INTEGER", "VARCHAR"},
