@@ -163,5 +163,6 @@ func (b *CrawlerBody) Faults() []Fault {
 		f.add("targets", "A crawler needs a folder or prefix to look into.")
 	}
 	f.notNegative("timeout", int(b.Timeout))
+	f.notNegative("max_tables", b.MaxTables)
 	return f
 }

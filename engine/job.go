@@ -192,7 +192,10 @@ type CrawlerBody struct {
 	Targets     []CrawlerTarget `json:"targets,omitempty"`
 	Database    string          `json:"database"`
 	TablePrefix string          `json:"table_prefix,omitempty"`
-	Timeout     Minutes         `json:"timeout,omitempty"`
+	// MaxTables is how many tables one crawl may find; with more it fails and
+	// writes nothing (Glue's TableThreshold). 0 is no limit.
+	MaxTables int     `json:"max_tables,omitempty"`
+	Timeout   Minutes `json:"timeout,omitempty"`
 }
 
 // CrawlerTarget is a folder or S3 prefix that a crawler looks into.

@@ -4,6 +4,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,7 +96,8 @@ type crawling struct {
 	result runner.Result
 	// seen are the tables of this crawl by name, so that two folders never
 	// write one table.
-	seen map[string]string
+	seen   map[string]string
+	tables int // found so far
 }
 
 func (c *crawling) run(ctx context.Context) (runner.Result, error) {
@@ -163,6 +165,9 @@ func (c *crawling) target(ctx context.Context, target engine.CrawlerTarget, part
 		}
 	}
 	all := tables(tree)
+	if err := c.mayFind(all, target); err != nil {
+		return err
+	}
 	for i, t := range all {
 		c.h.Progress(runner.Progress{Percent: 100 * float64(i) / float64(len(all)), Note: label(t.root)})
 		if err := c.table(ctx, src, t); err != nil {
@@ -170,6 +175,31 @@ func (c *crawling) target(ctx context.Context, target engine.CrawlerTarget, part
 		}
 	}
 	return nil
+}
+
+// maxExampleTables is how many tables the refusal of too many names.
+const maxExampleTables = 5
+
+// mayFind refuses more tables than the crawler may make, and names those that
+// were found with a file of each, which shows what made it a table (C12).
+func (c *crawling) mayFind(all []found, target engine.CrawlerTarget) error {
+	c.tables += len(all)
+	most := c.a.Crawler.MaxTables
+	if most == 0 || c.tables <= most {
+		return nil
+	}
+	var examples []string
+	for _, t := range all[:min(len(all), maxExampleTables)] {
+		name := cmp.Or(t.root.path, target.Path)
+		t.root.walk(func(f *folder) {
+			if len(f.examples) > 0 && !strings.Contains(name, " (") {
+				name += " (" + f.examples[0].Key + ")"
+			}
+		})
+		examples = append(examples, name)
+	}
+	return engine.Errorf(engine.LimitHit, "The crawl found %d tables and may make at most %d, so nothing was written. In %s it found %d, such as %s. Leave out what is no table, look into one folder below it, or raise the limit.",
+		c.tables, most, target.Path, len(all), strings.Join(examples, ", "))
 }
 
 // table writes down one table, or only reports where a job's sink owns it.

@@ -198,18 +198,61 @@ func TestC12EmptyMarkersMakeNoTables(t *testing.T) {
 	}
 }
 
-func TestC13AKeyWithTheNameOfAColumnIsFound(t *testing.T) {
+func TestC12MoreTablesThanTheLimitWriteNothing(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
-	g.put(map[string]string{"t/dt=2026-03-01/a.csv": "id,DT\n1,2026-03-01\n2,2026-02-28\n", "t/dt=2026-03-02/b.csv": "id,DT\n3,2026-03-02\n"})
+	g.put(map[string]string{"t/sales/_$folder$": "", "t/sales/run.done": ""})
+	for day := range 30 {
+		g.put(map[string]string{fmt.Sprintf("t/sales/day %02d/part-0.csv", day+1): "id,n\n1,2\n"})
+	}
+	must(t, os.Remove(filepath.Join(g.dir, "t/sales/run.done"))) // beside the folders it makes them one table
+	g.crawler.MaxTables = 5
+
+	refused := g.crawl()
+
+	want := "found 30 tables and may make at most 5, so nothing was written. In t it found 30, such as sales/day 01 (sales/day 01/part-0.csv)"
+	if refused.State != engine.Failed || !strings.Contains(refused.Error, want) {
+		t.Errorf("got %s: %s, want a refusal with %q", refused.State, refused.Error, want)
+	}
+	g.wantCatalog("")
+	g.crawler.MaxTables = 30
+	if allowed := g.crawl(); allowed.State != engine.Succeeded || allowed.Counts.Tables != 30 {
+		t.Errorf("at the limit: got %s and %d tables, want success with 30", allowed.State, allowed.Counts.Tables)
+	}
+}
+
+func TestC13AColumnWithTheNameOfAKeyStandsAside(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.put(map[string]string{
+		"t/csv/dt=2026-03-01/a.csv": "id,DT\n1,2026-03-01\n2,2026-02-28\n", "t/csv/dt=2026-03-02/b.csv": "id,DT\n3,2026-03-02\n",
+		"t/json/dt=2026-03-01/a.json": `{"id": 1, "dt": 7}`, "t/json/dt=2026-03-02/a.json": `{"id": 2}`,
+	})
+	var parquet bytes.Buffer
+	must(t, g.query.Export(t.Context(), "SELECT 1 AS id, 'in the file' AS Dt", engine.Parquet, &parquet))
+	g.put(map[string]string{"t/parquet/dt=2026-03-01/a.parquet": parquet.String()})
 
 	g.crawl()
-
-	if !g.said("warn lake.t: the files hold a column dt with the name of the partition key dt") {
+	if !g.said("warn csv: the files hold a column dt with the name of a partition key. dt is the value in the path, and the column of the files is called dt_1.") {
 		t.Errorf("log: got\n%s\nwant the finding", strings.Join(g.log, "\n"))
 	}
-	if got := g.rows("SELECT id, dt FROM lake.t ORDER BY id"); got != "1|2026-03-01 2|2026-02-28 3|2026-03-02" {
-		t.Errorf("rows: got %s, want the differing value to be seen", got)
+	g.put(map[string]string{"t/csv/dt=2026-03-03/c.csv": "id,dt\n4,2026-03-04\n"})
+	g.crawl() // finds the same columns under the same names
+
+	g.wantCatalog(strings.Join([]string{
+		"lake.csv v1 [{id BIGINT} {dt_1 DATE}] [{dt VARCHAR}] [2026-03-01 2026-03-02 2026-03-03]",
+		"lake.json v1 [{id BIGINT} {dt_1 BIGINT}] [{dt VARCHAR}] [2026-03-01 2026-03-02]",
+		"lake.parquet v1 [{id INTEGER} {dt_1 VARCHAR}] [{dt VARCHAR}] [2026-03-01]",
+	}, "\n"))
+	for sql, want := range map[string]string{
+		"SELECT id, dt, dt_1 FROM lake.csv ORDER BY id":           "1|2026-03-01|2026-03-01 2|2026-03-01|2026-02-28 3|2026-03-02|2026-03-02 4|2026-03-03|2026-03-04",
+		"SELECT id, dt, dt_1 FROM lake.json ORDER BY id":          "1|2026-03-01|7 2|2026-03-02|NULL",
+		"SELECT id, dt, dt_1 FROM lake.parquet":                   "1|2026-03-01|in the file",
+		"SELECT count(*) FROM lake.csv WHERE dt <> dt_1::VARCHAR": "2",
+	} {
+		if got := g.rows(sql); got != want {
+			t.Errorf("%s: got %s, want %s", sql, got, want)
+		}
 	}
 }
 

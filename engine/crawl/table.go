@@ -26,6 +26,7 @@ func (c *crawling) change(ctx context.Context, src engine.Source, t found, locat
 	if err != nil {
 		return nil, err
 	}
+	c.putAside(columns, t.keys, name)
 	table := engine.Table{
 		Database: strings.ToLower(c.a.Crawler.Database), Name: name, Location: location, Connection: src.Connection,
 		Format: format, Dialect: dialect, By: c.a.Crawler.Name, Run: c.a.Run.ID, At: c.Now().UTC(),
@@ -53,14 +54,27 @@ func (c *crawling) change(ctx context.Context, src engine.Source, t found, locat
 		return nil, nil
 	}
 	for _, key := range t.keys {
-		clash := func(col engine.Column) bool { return strings.EqualFold(col.Name, key) }
-		if i := slices.IndexFunc(table.Columns, clash); i >= 0 {
-			c.h.Log(runner.Warn, fmt.Sprintf("%s: the files hold a column %s with the name of the partition key %s; the column's value is what is read.", table.FullName(), table.Columns[i].Name, key))
-			continue
-		}
+		// What an older version of the table had under this name was the
+		// column of the files; that now stands aside.
+		table.Columns = slices.DeleteFunc(table.Columns, func(col engine.Column) bool { return strings.EqualFold(col.Name, key) })
 		table.Keys = append(table.Keys, engine.Column{Name: key, Type: "VARCHAR"})
 	}
 	return &engine.TableChange{Table: table, Partitions: c.partitions(t, location), Whole: true}, nil
+}
+
+// putAside renames the columns that have the name of a partition key.
+func (c *crawling) putAside(columns []engine.Column, keys []string, table string) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(columns, func(col engine.Column) bool { return strings.EqualFold(col.Name, name) })
+	}
+	for i, col := range columns {
+		if !slices.ContainsFunc(keys, func(key string) bool { return strings.EqualFold(key, col.Name) }) {
+			continue
+		}
+		columns[i].Name = catalog.Aside(col.Name, has)
+		c.h.Log(runner.Warn, fmt.Sprintf("%s: the files hold a column %s with the name of a partition key. %s is the value in the path, and the column of the files is called %s.",
+			table, col.Name, col.Name, columns[i].Name))
+	}
 }
 
 func (c *crawling) partitions(t found, location string) []engine.Partition {

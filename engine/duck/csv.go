@@ -36,6 +36,7 @@ func (s *session) prepareCSV(r *reading, found []facts) error {
 				g.columns = append(g.columns, engine.Column{Name: c.Name, Type: c.Type()})
 			}
 			g.partition(r.in)
+			g.putAside(r.in.Schema) // a scan of CSV calls its columns as it likes
 		}
 	}
 	if len(known) > 0 {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dogear/engine"
+	"dogear/engine/catalog"
 	"dogear/engine/catalog/infer"
 	"dogear/engine/place"
 )
@@ -154,6 +155,32 @@ func (g *group) partition(in Input) {
 			}
 		}
 		g.folders(in, f)
+	}
+}
+
+// putAside gives the columns of g that are called like partition keys of its
+// paths the names under which the schema has them, and returns those as SQL
+// renames them. Where the schema does not, as in a job's own source, the column
+// of the files is what is read.
+func (g *group) putAside(schema []engine.Column) (renamed []string) {
+	has := func(name string) bool { _, ok := find(g.columns, name); return ok }
+	g.columns = slices.Clone(g.columns)
+	for i, c := range g.columns {
+		if g.hive[strings.ToLower(c.Name)] == "" {
+			continue
+		}
+		if aside, known := find(schema, catalog.Aside(c.Name, has)); known {
+			g.columns[i].Name = aside.Name
+			renamed = append(renamed, quote(c.Name)+" AS "+quote(aside.Name))
+		}
+	}
+	return renamed
+}
+
+// rename makes the scan of g give columns under other names.
+func (g *group) rename(renamed []string) {
+	if len(renamed) > 0 {
+		g.from = "(SELECT * RENAME (" + strings.Join(renamed, ", ") + ") FROM " + g.from + ")"
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/catalog"
 	"dogear/engine/place"
 )
 
@@ -38,6 +39,7 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 			"columns = " + typed(columns, columns),
 		}
 		g.from = "read_json(getvariable(" + literal(g.variable) + "), " + strings.Join(options, ", ") + ")"
+		g.rename(g.putAside(r.in.Schema))
 	}
 	r.target(columns, found)
 	return nil
@@ -56,9 +58,18 @@ func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column,
 	if err != nil {
 		seen = r.in.Schema // the read itself says which file is broken
 	}
+	aside := r.aside(seen)
 	var columns []engine.Column
 	for _, c := range r.in.Schema {
 		_, has := find(seen, c.Name)
+		if aside[strings.ToLower(c.Name)] != "" {
+			continue // the path has it
+		}
+		for own, stands := range aside {
+			if strings.EqualFold(stands, c.Name) {
+				c.Name, has = own, true
+			}
+		}
 		if (!has || err != nil) && r.inPath(c.Name) {
 			continue
 		}
@@ -73,6 +84,20 @@ func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column,
 		}
 	}
 	return columns, nil
+}
+
+// aside are the columns of the files that stand in the schema under another
+// name, because a key of the path has theirs: that name by their own in lower
+// case (see putAside).
+func (r *reading) aside(inFiles []engine.Column) map[string]string {
+	has := func(name string) bool { _, ok := find(inFiles, name); return ok }
+	aside := map[string]string{}
+	for _, c := range inFiles {
+		if stands, known := find(r.in.Schema, catalog.Aside(c.Name, has)); known && r.inPath(c.Name) {
+			aside[strings.ToLower(c.Name)] = stands.Name
+		}
+	}
+	return aside
 }
 
 // inPath reports whether a column is a partition key of the paths.
@@ -135,6 +160,7 @@ func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts)
 	}
 	g.partition(r.in)
 	g.from = "read_parquet(getvariable(" + literal(g.variable) + "), union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
+	g.rename(g.putAside(r.in.Schema))
 	r.target(g.columns, found)
 	r.lost()
 	return nil

@@ -89,6 +89,7 @@ type Crawler struct {
 	Description string         `yaml:"description,omitempty"`
 	Database    string         `yaml:"database"`
 	TablePrefix string         `yaml:"table_prefix,omitempty"`
+	MaxTables   int            `yaml:"max_tables,omitempty"`
 	Timeout     engine.Minutes `yaml:"timeout_minutes,omitempty"`
 	Targets     []Target       `yaml:"targets,omitempty"`
 }

@@ -133,7 +133,7 @@ func (x *exporter) workflow(w *engine.Workflow) Workflow {
 
 func (x *exporter) crawler(c *engine.Crawler) Crawler {
 	return Crawler{
-		Name: c.Name, Description: c.Description, Database: c.Database, TablePrefix: c.TablePrefix, Timeout: c.Timeout,
+		Name: c.Name, Description: c.Description, Database: c.Database, TablePrefix: c.TablePrefix, MaxTables: c.MaxTables, Timeout: c.Timeout,
 		Targets: each(c.Targets, func(t engine.CrawlerTarget) Target {
 			return Target{Connection: x.connection(t.Connection), Path: t.Path, Exclude: t.Exclude}
 		}),

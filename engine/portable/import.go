@@ -195,7 +195,7 @@ func (r *reader) faults(about string, faults []engine.Fault) {
 func (r *reader) crawler(c *Crawler) engine.CrawlerBody {
 	about := "Crawler " + c.Name
 	body := engine.CrawlerBody{
-		Description: c.Description, Database: c.Database, TablePrefix: c.TablePrefix, Timeout: c.Timeout,
+		Description: c.Description, Database: c.Database, TablePrefix: c.TablePrefix, MaxTables: c.MaxTables, Timeout: c.Timeout,
 		Targets: each(c.Targets, func(t Target) engine.CrawlerTarget {
 			return engine.CrawlerTarget{Connection: r.connection(about, t.Connection), Path: t.Path, Exclude: t.Exclude}
 		}),

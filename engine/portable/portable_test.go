@@ -106,7 +106,7 @@ func document(t *rapid.T, connection string) portable.Document {
 			Cards: []portable.Card{{Node: portable.Node{Job: first}, At: &portable.Place{1, 2}}, {Node: portable.Node{Job: second}}},
 		},
 		Jobs:     []portable.Job{job(first), job(second)},
-		Crawlers: []portable.Crawler{{Name: crawler, Database: "lake", Timeout: 5, Targets: []portable.Target{{Connection: connection, Path: "s3://b/x"}}}},
+		Crawlers: []portable.Crawler{{Name: crawler, Database: "lake", Timeout: 5, MaxTables: 40, Targets: []portable.Target{{Connection: connection, Path: "s3://b/x"}}}},
 	}
 }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -152,32 +153,17 @@ func (s *Service) Describe(ctx context.Context, src engine.Source, objects []eng
 		}
 		input := duck.Input{Name: "files", Format: src.Format, Root: got.Root, Hold: true}
 		for _, f := range got.Files {
-			input.Files = append(input.Files, duck.File{Key: f.Key, Path: f.Path})
+			// The name alone: the crawler knows the keys of the path by itself.
+			input.Files = append(input.Files, duck.File{Key: path.Base(f.Key), Path: f.Path})
 		}
 		return duck.Request{Describe: &duck.Describe{Inputs: []duck.Input{input}}}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return own(result.Relations[0].Columns, objects), nil
-}
-
-// own leaves out the columns that are only in the paths of the files: the
-// crawler knows those as keys.
-func own(columns []engine.Column, objects []engine.Object) []engine.Column {
-	keys := map[string]bool{}
-	for _, o := range objects {
-		for part := range strings.SplitSeq(o.Key, "/") {
-			if name, _, ok := strings.Cut(part, "="); ok {
-				keys[strings.ToLower(name)] = true
-			}
-		}
+	columns := result.Relations[0].Columns
+	for i := range columns {
+		columns[i].Name = strings.ToLower(columns[i].Name)
 	}
-	var kept []engine.Column
-	for _, c := range columns {
-		if !keys[strings.ToLower(c.Name)] {
-			kept = append(kept, engine.Column{Name: strings.ToLower(c.Name), Type: c.Type})
-		}
-	}
-	return kept
+	return columns, nil
 }

@@ -2,7 +2,6 @@
 package crawler
 
 import (
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -57,6 +56,9 @@ func ReadForm(values url.Values, draft engine.Draft[engine.CrawlerBody]) Fields 
 	f.Body.Description = strings.TrimSpace(values.Get("description"))
 	f.Body.Database = strings.ToLower(strings.TrimSpace(values.Get("database")))
 	f.Body.TablePrefix = strings.ToLower(strings.TrimSpace(values.Get("table_prefix")))
+	if values.Has("max_tables") { // the short form of the editor has it not
+		f.readLimit(values.Get("max_tables"))
+	}
 	f.Body.Targets = nil
 	for i := range maxTargets {
 		if !values.Has(field(i, "path")) {
@@ -70,6 +72,25 @@ func ReadForm(values url.Values, draft engine.Draft[engine.CrawlerBody]) Fields 
 	}
 	f.check()
 	return f
+}
+
+func (f *Fields) readLimit(text string) {
+	f.Body.MaxTables = 0
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	var err error
+	if f.Body.MaxTables, err = strconv.Atoi(text); err != nil {
+		f.Errors["max_tables"] = "Write a number of tables, or leave it empty for no limit."
+	}
+}
+
+// limit is the most tables as the form shows it; no limit is empty.
+func (f *Fields) limit() string {
+	if f.Body.MaxTables == 0 {
+		return ""
+	}
+	return strconv.Itoa(f.Body.MaxTables)
 }
 
 func (f *Fields) check() {
@@ -94,12 +115,3 @@ func words(text string) []string {
 func field(i int, name string) string { return "target." + strconv.Itoa(i) + "." + name }
 
 func (v View) href(tail string) string { return "/crawlers/" + string(v.Draft.ID) + tail }
-
-// forField tells the path picker which field asked.
-func forField(name string) string {
-	text, err := json.Marshal(map[string]string{"for": name})
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
