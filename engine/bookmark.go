@@ -31,6 +31,8 @@ const (
 	EntrySkipped EntryState = 2
 	EntryHeld    EntryState = 3
 	EntryGone    EntryState = 4
+	// EntryReopened is an object that a person wants read again.
+	EntryReopened EntryState = 5
 )
 
 // Entry is one line of the ledger: an object and what became of it.
@@ -148,7 +150,21 @@ const (
 	MoveUndo    MoveKind = "undo"
 	MovePause   MoveKind = "pause"
 	MoveResume  MoveKind = "resume"
+	// MoveReadAgain makes chosen objects count as not read.
+	MoveReadAgain MoveKind = "read_again"
+	// MoveHold keeps chosen objects from being read until they are released.
+	MoveHold    MoveKind = "hold"
+	MoveRelease MoveKind = "release"
+	// MoveSetNow makes everything that the source holds now count as read.
+	MoveSetNow MoveKind = "set_now"
+	// MoveAdopt says that a source which has changed is the same thing.
+	MoveAdopt  MoveKind = "adopt"
+	MoveImport MoveKind = "import"
 )
+
+// Beside reports a move that stands in the history beside the versions and
+// makes none.
+func (k MoveKind) Beside() bool { return k == MovePause || k == MoveResume || k == MoveAdopt }
 
 // Bookmark is the newest state of one context of a job.
 type Bookmark struct {
@@ -234,6 +250,10 @@ type SinkManifest struct {
 	Touched []string        `json:"touched,omitempty"`
 	Columns []Column        `json:"columns,omitempty"`
 	Extra   json.RawMessage `json:"extra,omitempty"` // the sink's own: upload ids, old keys
+	// What a batch does to a table, as it was tried before the commit.
+	Inserted int64 `json:"inserted,omitempty"`
+	Updated  int64 `json:"updated,omitempty"`
+	Deleted  int64 `json:"deleted,omitempty"`
 }
 
 // OutFile is one file of the output.

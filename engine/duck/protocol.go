@@ -84,6 +84,9 @@ type Output struct {
 	Sink     engine.Sink `json:"sink"`
 	Stage    string      `json:"stage"` // an empty folder
 	Existing []Existing  `json:"existing,omitempty"`
+	// Table, where it is set, takes the rows instead of files: the worker fills
+	// a table beside it, and whoever asked publishes that.
+	Table *table.Target `json:"table,omitempty"`
 }
 
 // Existing is a file that the target of a merge holds already.

@@ -47,6 +47,9 @@ func without(inputs []Input, held []Held) []Input {
 
 func emptyStages(outputs []Output) error {
 	for _, out := range outputs {
+		if out.Table != nil {
+			continue // it is made anew when it is filled
+		}
 		entries, err := os.ReadDir(out.Stage)
 		if err != nil {
 			return fmt.Errorf("look into the stage: %w", err)
@@ -65,7 +68,9 @@ func emptyStages(outputs []Output) error {
 func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (result Result, hold []Held, err error) {
 	t := task{inputs: run.Inputs, steps: run.Steps, properties: run.Properties, maxRejects: run.MaxRejects}
 	for _, out := range run.Outputs {
-		t.write = append(t.write, out.Stage)
+		if out.Table == nil {
+			t.write = append(t.write, out.Stage)
+		}
 		for _, e := range out.Existing {
 			t.read = append(t.read, e.Path)
 		}

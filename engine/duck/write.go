@@ -22,7 +22,7 @@ type writer struct {
 	*session
 	batch  string // its name in those of files
 	uses   map[string]int
-	landed map[string]string // relation: SELECT over its rows, written down once
+	landed map[string]string // query: the file that holds its rows
 	scans  map[string]int64  // rows of each scan, by its first file
 }
 
@@ -51,8 +51,10 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	if err := check(sink, columns); err != nil {
 		return Written{}, err
 	}
-	if err := isEmpty(out.Stage); err != nil {
-		return Written{}, err
+	if out.Table == nil {
+		if err := isEmpty(out.Stage); err != nil {
+			return Written{}, err
+		}
 	}
 	query, columns, err := portable(sink, columns)
 	if err != nil {
@@ -62,6 +64,9 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 		if query, err = w.land(ctx, number, sink.From, query); err != nil {
 			return Written{}, err
 		}
+	}
+	if out.Table != nil {
+		return w.fill(ctx, number, *out.Table, sink, query, columns)
 	}
 	if sink.Mode == engine.Merge {
 		return w.merge(ctx, number, out, query, columns)
@@ -156,8 +161,15 @@ func portable(sink engine.Sink, columns []engine.Column) (string, []engine.Colum
 	return "SELECT " + strings.Join(expressions, ", ") + " FROM " + quote(sink.From), cast, nil
 }
 
-// land writes the rows of a relation down, so that they are computed once.
+// land writes the rows of a relation down, so that they are computed once, and
+// returns a query over them.
 func (w *writer) land(ctx context.Context, number int, from, query string) (string, error) {
+	path, err := w.landFile(ctx, number, from, query)
+	return "SELECT * FROM read_parquet(" + literal(path) + ", hive_partitioning = false)", err
+}
+
+// landFile is land that returns the file.
+func (w *writer) landFile(ctx context.Context, number int, from, query string) (string, error) {
 	if known := w.landed[query]; known != "" {
 		return known, nil
 	}
@@ -169,8 +181,8 @@ func (w *writer) land(ctx context.Context, number int, from, query string) (stri
 		return "", inRun(err, from)
 	}
 	w.profile()
-	w.landed[query] = "SELECT * FROM read_parquet(" + literal(path) + ", hive_partitioning = false)"
-	return w.landed[query], nil
+	w.landed[query] = path
+	return path, nil
 }
 
 // inRun adds the relation's name to an error that came up over its rows.

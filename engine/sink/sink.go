@@ -1,5 +1,5 @@
-// Package sink writes what a job puts out: to folders of this machine and to
-// prefixes of S3-compatible object stores. Output is staged first, where no
+// Package sink writes what a job puts out: to folders of this machine, to
+// prefixes of S3-compatible object stores and to tables of databases. Output is staged first, where no
 // reader looks, and published after the batch was committed. Publishing may be
 // cut off anywhere and done again; it then ends in the same state.
 package sink
@@ -17,6 +17,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/bucket"
 	"dogear/engine/place"
+	"dogear/engine/table"
 )
 
 // ownFolder holds the stages of a folder target.
@@ -24,6 +25,9 @@ const ownFolder = ".dogear"
 
 // Sink stages and publishes.
 type Sink struct {
+	// Tables finds the databases of sinks that write tables; nil where none does.
+	Tables *table.Databases
+
 	roots   place.Roots
 	buckets *bucket.Buckets
 	// step is called between any two changes of a publish; tests end the
@@ -43,6 +47,7 @@ type Stage struct {
 	Dir      string // of the stage
 	Data     string // an empty folder below Dir, for the writer
 	Existing []Existing
+	Table    *table.Target // of a table, instead of the folders
 }
 
 // Existing is a file that the target holds when the stage is made.
@@ -62,6 +67,10 @@ type extra struct {
 // Prepare makes an empty stage for batch, and lists what the target holds
 // unless the sink only appends. dir is a scratch folder of the attempt.
 func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch engine.ID, dir string) (Stage, error) {
+	if sink.Table != "" {
+		target, err := s.target(ctx, sink, index, batch)
+		return Stage{Root: sink.Place(), Table: &target}, err
+	}
 	at, err := s.place(sink)
 	if err != nil {
 		return Stage{}, err
@@ -130,6 +139,9 @@ func (s *Sink) readable(ctx context.Context, sink engine.Sink, at place.Place, s
 // they are published. touched are the partitions that the batch replaces.
 func (s *Sink) Stage(ctx context.Context, sink engine.Sink, index int, stage Stage, m engine.SinkManifest) (engine.SinkManifest, error) {
 	m.Sink, m.Root, m.Stage = index, stage.Root, stage.Dir
+	if stage.Table != nil {
+		return stageTable(ctx, *stage.Table, m)
+	}
 	if sink.Mode == engine.Replace {
 		// What is replaced whole includes what gets no row.
 		for _, e := range stage.Existing {
@@ -184,6 +196,9 @@ func checkTouched(m engine.SinkManifest) error {
 // Publish makes the files of a committed batch visible, and removes what they
 // replace.
 func (s *Sink) Publish(ctx context.Context, sink engine.Sink, m engine.SinkManifest) error {
+	if sink.Table != "" {
+		return s.publishTable(ctx, sink, m)
+	}
 	if err := checkTouched(m); err != nil {
 		return err
 	}
@@ -209,6 +224,13 @@ func (s *Sink) Publish(ctx context.Context, sink engine.Sink, m engine.SinkManif
 // those of a process that died before it had one are left to the bucket's
 // rule for incomplete uploads.
 func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch engine.Batch) error {
+	if sink.Table != "" {
+		target, err := s.target(ctx, sink, index, batch.ID)
+		if err != nil {
+			return err
+		}
+		return target.Discard(ctx)
+	}
 	at, err := s.place(sink)
 	if err != nil {
 		return err

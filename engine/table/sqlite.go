@@ -26,9 +26,9 @@ func (sqlite) param(int) string         { return "?" }
 func (sqlite) tuples() bool             { return true }
 
 // sqliteAddress opens a file that is there; a mistyped path must not make a
-// new database. A transaction that writes takes its lock at once.
+// new database.
 func sqliteAddress(path string) string {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_busy_timeout=15000&_txlock=immediate"}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_busy_timeout=15000"}
 	return u.String()
 }
 

@@ -61,7 +61,9 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources, Surveyor: tables}
 	questions := &query.Service{Catalog: store, Source: sources, Worker: worker, Dir: cfg.folder("runs", "query")}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
-	jobs, processes := h.jobs(planner, sources, sink.New(roots, buckets), tables)
+	sinks := sink.New(roots, buckets)
+	sinks.Tables = tables
+	jobs, processes := h.jobs(planner, sources, sinks, tables)
 
 	var steps exec.Store = store
 	if cfg.store != nil {

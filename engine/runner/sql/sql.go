@@ -244,7 +244,7 @@ func (w *work) request() duck.Request {
 		run.Inputs = append(run.Inputs, in)
 	}
 	for i, out := range job.Sinks {
-		o := duck.Output{Sink: out, Stage: w.stages[i].Data}
+		o := duck.Output{Sink: out, Stage: w.stages[i].Data, Table: w.stages[i].Table}
 		if out.Mode == engine.Merge {
 			for _, e := range w.stages[i].Existing {
 				o.Existing = append(o.Existing, duck.Existing{Path: e.Path, Partition: e.Partition})

@@ -24,13 +24,13 @@ func (w *work) stage(ctx context.Context, computed duck.Result) (runner.Result, 
 		if err := w.insidePlan(out, written.Touched); err != nil {
 			return runner.Result{}, w.failed(ctx, err)
 		}
-		tellWritten(w.host, out, written)
 		m, err := w.Sink.Stage(ctx, out, i, w.stages[i], engine.SinkManifest{
 			Files: written.Files, Touched: written.Touched, Columns: written.Columns,
 		})
 		if err != nil {
 			return runner.Result{}, w.failed(ctx, err)
 		}
+		tellWritten(w.host, out, written, m)
 		for _, f := range m.Files {
 			w.host.Log(runner.Info, fmt.Sprintf("staged %s %s", f.Path, engine.Bytes(f.Bytes)))
 			manifest.Counts.BytesOut += f.Bytes

@@ -15,7 +15,7 @@ import (
 func newTableHouse(t *testing.T, b tabletest.Base, job engine.SQLJob) *house {
 	t.Helper()
 	h := newHouse(t, job)
-	h.runner.Tables = b.Databases
+	h.runner.Tables, h.runner.Sink.Tables = b.Databases, b.Databases
 	h.runner.Planner.(*bookmark.Planner).Surveyor = b.Databases
 	return h
 }

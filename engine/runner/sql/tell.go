@@ -66,7 +66,11 @@ func (w *work) tellChanged(part engine.SourcePlan, changed []engine.Object) {
 }
 
 // tellWritten says what came of one sink.
-func tellWritten(h runner.Host, out engine.Sink, written duck.Written) {
+func tellWritten(h runner.Host, out engine.Sink, written duck.Written, m engine.SinkManifest) {
+	if out.Table != "" {
+		h.Log(runner.Info, fmt.Sprintf("%s: %d rows for %s: %d inserted, %d updated, %d deleted", out.From, written.Rows, out.Place(), m.Inserted, m.Updated, m.Deleted))
+		return
+	}
 	if out.Mode == engine.Merge {
 		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; %d partitions written anew",
 			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
