@@ -46,6 +46,7 @@ var figures = []struct {
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
 	{"ledger", ledger},
+	{"graph_500", graph500},
 }
 
 func main() {
