@@ -39,6 +39,9 @@ type Rows struct {
 	Columns []Column
 	Cells   [][]*string
 	More    bool // there are more than were asked for
+	// Notices say what a reader of the rows should know, such as a file that
+	// could not be read and whose rows are missing.
+	Notices []string
 }
 
 // SQLFault is where SQL is wrong. It is the cause of an Invalid error, so that

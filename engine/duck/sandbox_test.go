@@ -2,9 +2,11 @@ package duck
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -177,6 +179,32 @@ func TestCancelEndsAWorkerWithinASecond(t *testing.T) {
 	}
 	if !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause %v", err, stopped)
+	}
+}
+
+func TestAWorkerDiesWithItsParent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p, err := b.spawn(t.Context(), b.stage("scratch"))
+	must(t, err)
+	defer p.close()
+	must(t, p.send(Request{Limits: b.limits(), Query: &Query{
+		SQL: "SELECT count(*) FROM range(100000000) a JOIN range(100000000) b ON a.range % 7 = b.range % 5", MaxRows: 1,
+	}}))
+	var first Event
+	must(t, json.NewDecoder(p.events).Decode(&first)) // it is at work
+
+	must(t, p.alive.Close()) // as the system does when the parent ends
+
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitUntouched {
+			t.Errorf("got %v, want exit code %d", err, exitUntouched)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it still runs")
 	}
 }
 

@@ -59,7 +59,7 @@ type request func(ctx context.Context, dir string) (duck.Request, error)
 // do runs a request in a worker with a time limit. A job that publishes at the
 // same moment may take files away before they are read; then it is asked again
 // over those that are there now.
-func (s *Service) do(ctx context.Context, build request) (duck.Result, error) {
+func (s *Service) do(ctx context.Context, build request) (answer, error) {
 	limit := s.Timeout
 	if limit <= 0 {
 		limit = defaultTimeout
@@ -68,7 +68,7 @@ func (s *Service) do(ctx context.Context, build request) (duck.Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return duck.Result{}, fmt.Errorf("make a folder for queries: %w", err)
+		return answer{}, fmt.Errorf("make a folder for queries: %w", err)
 	}
 	for try := 1; ; try++ {
 		result, err := s.once(ctx, build)
@@ -80,22 +80,50 @@ func (s *Service) do(ctx context.Context, build request) (duck.Result, error) {
 	}
 }
 
+// answer is the result of a worker and what it warned of.
+type answer struct {
+	duck.Result
+	notices []string
+}
+
+// maxNotices keeps a screen readable when ten thousand files are odd in one way.
+const maxNotices = 20
+
+// warn adds what a worker says. What a job holds, a query leaves out.
+func (a *answer) warn(n duck.Notice) {
+	if n.Warn && len(a.notices) < maxNotices {
+		a.notices = append(a.notices, strings.Replace(n.Text, "held: ", "left out: ", 1))
+	}
+}
+
+// whole is an error where rows of what was asked for are missing.
+func (a *answer) whole() error {
+	if len(a.Held) == 0 && a.Rejects == 0 {
+		return nil
+	}
+	return engine.Errorf(engine.Invalid, "Some rows cannot be read, so the file would not be whole. Mend what is wrong, or leave it out of the statement: %s", strings.Join(a.notices, "; "))
+}
+
 // once runs a request in a worker with a folder of its own.
-func (s *Service) once(ctx context.Context, build request) (duck.Result, error) {
+func (s *Service) once(ctx context.Context, build request) (answer, error) {
 	dir, err := os.MkdirTemp(s.Dir, "q")
 	if err != nil {
-		return duck.Result{}, fmt.Errorf("make a folder for a query: %w", err)
+		return answer{}, fmt.Errorf("make a folder for a query: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	request, err := build(ctx, dir)
 	if ctx.Err() != nil {
-		return duck.Result{}, context.Cause(ctx)
+		return answer{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return duck.Result{}, err
+		return answer{}, err
 	}
 	request.Limits = duck.Limits{Threads: s.Threads, MemoryMB: memoryMB, Scratch: filepath.Join(dir, "scratch")}
-	return s.Worker.Do(ctx, request)
+	var a answer
+	worker := s.Worker
+	worker.Notice = a.warn
+	a.Result, err = worker.Do(ctx, request)
+	return a, err
 }
 
 // fault puts the place of a wrong statement into the words of the engine.
@@ -110,11 +138,12 @@ func fault(err error) error {
 	}
 }
 
-func rows(t *duck.Table) engine.Rows {
+func (a *answer) rows() engine.Rows {
+	t := a.Table
 	if t == nil {
 		return engine.Rows{}
 	}
-	return engine.Rows{Columns: t.Columns, Cells: t.Rows, More: t.More}
+	return engine.Rows{Columns: t.Columns, Cells: t.Rows, More: t.More, Notices: a.notices}
 }
 
 // Query runs a statement over the tables of the catalog and returns its first
@@ -124,10 +153,11 @@ func (s *Service) Query(ctx context.Context, sql string, limit int) (engine.Rows
 		inputs, err := s.mentioned(ctx, sql, dir)
 		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, MaxRows: limit}}, err
 	})
-	return rows(result.Table), err
+	return result.rows(), err
 }
 
-// Export writes all rows of a statement as a file of a format.
+// Export writes all rows of a statement as a file of a format. Where some cannot
+// be read it writes nothing.
 func (s *Service) Export(ctx context.Context, sql string, format engine.Format, to io.Writer) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("make a folder for queries: %w", err)
@@ -138,11 +168,14 @@ func (s *Service) Export(ctx context.Context, sql string, format engine.Format, 
 	}
 	defer os.RemoveAll(out)
 	path := filepath.Join(out, "rows."+string(format))
-	_, err = s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	got, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		inputs, err := s.mentioned(ctx, sql, dir)
 		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, Export: path, Format: format}}, err
 	})
 	if err != nil {
+		return err
+	}
+	if err := got.whole(); err != nil {
 		return err
 	}
 	file, err := os.Open(path)

@@ -229,6 +229,31 @@ func TestATableWhoseFolderIsGoneSaysSo(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	t.Parallel()
+	s, dir := shop(t)
+	must(t, os.WriteFile(filepath.Join(dir, "files/sales/2026/03/cut.csv"), []byte{0x1f, 0x8b, 8, 0}, 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "files/sales/2026/04/odd.csv"), []byte("order_id,customer,amount\n4,one,1.00\n5,1,2.00\n"), 0o644))
+
+	got, err := s.Query(t.Context(), "SELECT order_id, customer FROM shop.sales ORDER BY order_id", 10)
+	must(t, err)
+
+	if text := lines(got); text != "2|2\n3|1\n5|1\n9007199254740993|1" {
+		t.Errorf("rows: got\n%s\nwant those that can be read", text)
+	}
+	notices := strings.Join(got.Notices, "\n")
+	for _, want := range []string{"left out: 2026/03/cut.csv cannot be read", "row refused: 2026/04/odd.csv line 2, column customer"} {
+		if !strings.Contains(notices, want) {
+			t.Errorf("notices: got\n%s\nwant %q", notices, want)
+		}
+	}
+	var file bytes.Buffer
+	err = s.Export(t.Context(), "SELECT order_id FROM shop.sales", engine.CSV, &file)
+	if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), "cut.csv") || file.Len() > 0 {
+		t.Errorf("export: got %v and %d bytes, want a refusal that names the file", err, file.Len())
+	}
+}
+
 func TestExportWritesEveryRow(t *testing.T) {
 	t.Parallel()
 	s, dir := shop(t)

@@ -22,7 +22,7 @@ func (s *Service) SampleTable(ctx context.Context, id engine.ID) (engine.Rows, e
 		input.Limit = sampleRows
 		return first(input), err
 	})
-	return rows(result.Table), err
+	return result.rows(), err
 }
 
 // first asks for the first rows of one input.
@@ -42,7 +42,7 @@ func (s *Service) SampleFile(ctx context.Context, connection engine.ID, path str
 		}
 		return first(input), err
 	})
-	return rows(result.Table), err
+	return result.rows(), err
 }
 
 // globMarks are what a glob gives a meaning to.
@@ -68,7 +68,7 @@ func (s *Service) Preview(ctx context.Context, job engine.JobBody, step string) 
 			Inputs: inputs, Steps: sql.Steps, Properties: sampleProperties(&job), SQL: `SELECT * FROM "` + strings.ReplaceAll(last, `"`, `""`) + `"`, MaxRows: sampleRows,
 		}}, err
 	})
-	return rows(result.Table), err
+	return result.rows(), err
 }
 
 // Columns are what the sources and steps of a job hold, by name.

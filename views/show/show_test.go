@@ -76,3 +76,17 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestRowsSayWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	rows := engine.Rows{Columns: []engine.Column{{Name: "a", Type: "VARCHAR"}}, Notices: []string{"left out: <cut>.gz"}}
+
+	if err := show.Rows(rows).Render(t.Context(), &page); err != nil {
+		t.Fatal(err)
+	}
+
+	if !strings.Contains(page.String(), "left out: &lt;cut&gt;.gz") {
+		t.Errorf("got %s, want the notice, escaped", page.String())
+	}
+}
