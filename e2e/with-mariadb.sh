@@ -35,8 +35,8 @@ for _ in $(seq 300); do
   kill -0 "$pid" 2>/dev/null || { cat "$dir/log" >&2; exit 1; }
   sleep 0.1
 done
-mariadb --no-defaults --socket="$dir/socket" -u root -e "CREATE USER dogear@'127.0.0.1' IDENTIFIED BY 'dogear'; CREATE USER dogear@localhost IDENTIFIED BY 'dogear'; GRANT ALL ON *.* TO dogear@'127.0.0.1'; GRANT ALL ON *.* TO dogear@localhost" \
+mariadb --no-defaults --socket="$dir/socket" -u root -e "CREATE USER dogear@'127.0.0.1' IDENTIFIED BY 'hush-hush'; CREATE USER dogear@localhost IDENTIFIED BY 'hush-hush'; GRANT ALL ON *.* TO dogear@'127.0.0.1'; GRANT ALL ON *.* TO dogear@localhost" \
   || { cat "$dir/log" >&2; exit 1; }
 
-export DOGEAR_TEST_MYSQL="mysql://dogear:dogear@127.0.0.1:$port/"
+export DOGEAR_TEST_MYSQL="mysql://dogear:hush-hush@127.0.0.1:$port/"
 "$@"

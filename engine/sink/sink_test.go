@@ -29,6 +29,9 @@ import (
 const dieAt = "DOGEAR_TEST_DIE_AT"
 
 func TestMain(m *testing.M) {
+	if step := os.Getenv(dieInTable); step != "" {
+		os.Exit(publishTableAndDie(step, os.Args[len(os.Args)-1]))
+	}
 	if step := os.Getenv(dieAt); step != "" {
 		os.Exit(publishAndDie(step, os.Args[len(os.Args)-1]))
 	}

@@ -249,6 +249,11 @@ func (w *conditions) stretch(keys []Column, r engine.KeyRange) string {
 		parts = append(parts, w.comparison(keys, r.Desc, ">", r.Low))
 	}
 	parts = append(parts, w.comparison(keys, r.Desc, "<=", r.High))
+	for _, c := range keys {
+		if c.Nullable { // a row without a later part of its key is still less than the mark
+			parts = append(parts, w.d.quote(c.Name)+" IS NOT NULL")
+		}
+	}
 	return strings.Join(parts, " AND ")
 }
 
@@ -276,7 +281,7 @@ func momentText(c Column, t time.Time) string {
 	case c.class == dateClass:
 		return t.UTC().Format(time.DateOnly)
 	case c.zoned:
-		return t.UTC().Format("2006-01-02 15:04:05.000000+00")
+		return t.UTC().Format("2006-01-02 15:04:05.999999+00")
 	}
-	return t.UTC().Format("2006-01-02 15:04:05.000000")
+	return t.UTC().Format("2006-01-02 15:04:05.999999")
 }

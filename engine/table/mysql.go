@@ -48,7 +48,7 @@ func (mysqlDialect) top(query string, n int64) string        { return postgres{}
 
 func (mysqlDialect) tablesQuery() string {
 	return `SELECT table_schema, table_name, table_type LIKE '%VIEW%' FROM information_schema.tables
-WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY 1, 2`
+WHERE table_schema = coalesce(database(), table_schema) AND table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY 1, 2`
 }
 
 func (mysqlDialect) columns(ctx context.Context, q querier, n Name) ([]Column, error) {

@@ -322,8 +322,9 @@ func (s *survey) keyAt(ctx context.Context, w *conditions, falling bool, offset 
 		order = " DESC"
 	}
 	var selected, by []string
-	for _, c := range s.keys {
-		selected = append(selected, s.d.printed(c), s.d.typeOf(c))
+	for i, c := range s.keys {
+		// A text under the column's own name would be what ORDER BY means.
+		selected = append(selected, fmt.Sprintf("%s AS dogear_%d", s.d.printed(c), i), s.d.typeOf(c))
 		by = append(by, s.d.quote(c.Name)+order)
 	}
 	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.name.in(s.d) + w.text() + " ORDER BY " + strings.Join(by, ", ")
