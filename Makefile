@@ -71,8 +71,8 @@ lint: static/dist/app.js ## run the linter (its version is pinned)
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 
 .PHONY: bench
-bench: static/dist/app.js ## print the benchmarks, one JSON line a figure
-	go run ./e2e/bench
+bench: system static/dist/app.js ## print the benchmarks, one JSON line a figure
+	e2e/with-postgres.sh go run ./e2e/bench
 
 .PHONY: clean
 clean: ## remove what was built; data stays

@@ -200,6 +200,22 @@ func (s *Store) BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookma
 	return collect(rows, err, (*bookmarkRow).bookmark)
 }
 
+// MakeBookmark makes a bookmark at its beginning, or returns the one that its
+// context has already.
+func (s *Store) MakeBookmark(ctx context.Context, b engine.Bookmark) (engine.Bookmark, error) {
+	if _, err := s.write.NewInsert().Model(newBookmarkRow(&b)).On("CONFLICT (job_id, ctx) DO NOTHING").Exec(ctx); err != nil {
+		return b, fmt.Errorf("make a bookmark: %w", err)
+	}
+	made, err := s.BookmarkOf(ctx, b.Job, b.Ctx)
+	if err == nil && made == nil {
+		err = engine.Errorf(engine.NotFound, "The bookmark %s was deleted meanwhile.", b.Ctx)
+	}
+	if err != nil {
+		return b, err
+	}
+	return *made, nil
+}
+
 // BookmarkMoves is the history of a bookmark, newest first.
 func (s *Store) BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error) {
 	return moves(ctx, s.read, id)

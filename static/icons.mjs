@@ -6,7 +6,7 @@ export const icons = [
   "circle", "circle-check", "circle-dashed", "circle-help", "circle-user-round", "circle-x", "clock", "columns-3", "command", "copy",
   "corner-down-left", "database", "download", "ellipsis", "ellipsis-vertical", "eraser", "external-link", "eye", "file",
   "file-code-2", "file-down", "file-input", "file-output", "file-plus", "file-search", "focus", "folder", "folder-input",
-  "folder-open", "folder-output", "folder-plus", "git-branch", "git-compare", "git-merge", "grip-vertical", "hand", "history",
+  "fast-forward", "folder-open", "folder-output", "folder-plus", "git-branch", "git-compare", "git-merge", "grip-vertical", "hand", "history",
   "hourglass", "inbox", "info", "key-round", "keyboard", "layers", "layout-dashboard", "link", "list", "list-restart", "list-tree",
   "loader", "loader-circle", "lock", "log-out", "map", "maximize", "menu", "minus", "moon", "mouse-pointer-2",
   "mouse-pointer-click", "move", "network", "panel-left", "panel-right", "pause", "pencil", "play", "plug", "plus", "power",

@@ -13,20 +13,49 @@ import (
 	"dogear/engine/bookmark"
 )
 
-// oracle says what must be read by keeping everything in plain maps: for each
-// version of the bookmark, which content of which key counts as read.
+// version is what an oracle knows at one version of the bookmark.
+type version struct {
+	read     map[string]string // which content of which key counts as read
+	reopened map[string]bool   // to be read again, by a person
+	held     map[string]bool   // not to be read, by a person
+}
+
+func (v version) clone() version {
+	return version{maps.Clone(v.read), maps.Clone(v.reopened), maps.Clone(v.held)}
+}
+
+func beginning() version {
+	return version{map[string]string{}, map[string]bool{}, map[string]bool{}}
+}
+
+// drop forgets what is not in the source any more, and says whether it did.
+// Should it come back, it is new.
+func (v version) drop(objects map[string]engine.Object) (dropped bool) {
+	absent := func(key string) bool {
+		_, there := objects[key]
+		dropped = dropped || !there
+		return !there
+	}
+	maps.DeleteFunc(v.read, func(key, _ string) bool { return absent(key) })
+	maps.DeleteFunc(v.reopened, func(key string, _ bool) bool { return absent(key) })
+	maps.DeleteFunc(v.held, func(key string, _ bool) bool { return absent(key) })
+	return dropped
+}
+
+// oracle says what must be read by keeping everything in plain maps.
 type oracle struct {
-	versions []map[string]string // by version: key -> etag that counts as read
+	versions []version
 	paused   bool
 }
 
-func (o *oracle) now() map[string]string { return o.versions[len(o.versions)-1] }
+func (o *oracle) now() version { return o.versions[len(o.versions)-1] }
 
-// due lists what a run must read: what is there and does not count as read.
+// due lists what a run must read: what is there, does not count as read and is
+// not held.
 func (o *oracle) due(objects map[string]engine.Object, limit int) []string {
 	var all []engine.Object
 	for key, object := range objects {
-		if o.now()[key] != object.ETag {
+		if o.now().read[key] != object.ETag && !o.now().held[key] {
 			all = append(all, object)
 		}
 	}
@@ -51,22 +80,20 @@ func (o *oracle) due(objects map[string]engine.Object, limit int) []string {
 }
 
 // advance makes the version after a run that read keys.
-func (o *oracle) advance(objects map[string]engine.Object, keys []string) bool {
-	next := maps.Clone(o.now())
-	for _, key := range keys {
-		next[key] = objects[key].ETag
-	}
-	moved := len(keys) > 0
-	for key := range next {
-		if _, there := objects[key]; !there {
-			delete(next, key) // gone: should it come back, it is new
-			moved = true
-		}
-	}
+func (o *oracle) advance(objects map[string]engine.Object, keys []string) {
+	next := o.now().clone()
+	moved := next.drop(objects) || len(keys) > 0
+	next.mark(objects, keys)
 	if moved && !o.paused {
 		o.versions = append(o.versions, next)
 	}
-	return moved && !o.paused
+}
+
+func (v version) mark(objects map[string]engine.Object, keys []string) {
+	for _, key := range keys {
+		v.read[key] = objects[key].ETag
+		delete(v.reopened, key)
+	}
 }
 
 // TestRandomHistories compares what is read with the oracle over arrivals,
@@ -77,7 +104,7 @@ func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "bound")
 		w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src", Options: engine.SourceOptions{MaxFiles: limit}}, engine.Merge)
-		o := &oracle{versions: []map[string]string{{}}}
+		o := &oracle{versions: []version{beginning()}}
 		clock, content := noon, 0
 		key := func() string { return fmt.Sprintf("in/%d", rapid.IntRange(0, 12).Draw(t, "key")) }
 		tick := func() time.Time { clock = clock.Add(time.Minute); return clock }
@@ -114,40 +141,85 @@ func TestRandomHistories(t *testing.T) {
 
 // moveByHand makes one of the moves of a person in the world and the oracle.
 func (w *world) moveByHand(t *rapid.T, o *oracle, now time.Time) {
+	service := w.service(now)
 	if w.mark == nil {
-		return
+		if !rapid.Bool().Draw(t, "before the first run") {
+			return
+		}
+		_, err := service.Open(t.Context(), w.job.ID, "src")
+		must(t, err)
 	}
-	by := bookmark.By{Who: "owner", At: now}
-	var b engine.Bookmark
-	var m engine.BookmarkMove
-	var err error
-	switch rapid.SampledFrom([]string{"pause", "resume", "reset", "rewind", "undo"}).Draw(t, "what") {
-	case "pause":
-		b, m, err = bookmark.Pause(*w.mark, by)
-	case "resume":
-		b, m, err = bookmark.Resume(*w.mark, by)
-	case "reset":
-		if b, m, err = bookmark.Reset(*w.mark, by); err == nil {
-			o.versions = append(o.versions, map[string]string{})
-		}
-	case "rewind":
-		to := rapid.IntRange(0, len(o.versions)-1).Draw(t, "to")
-		if b, m, err = bookmark.Rewind(*w.mark, w.history, to, by); err == nil {
-			o.versions = append(o.versions, maps.Clone(o.versions[to]))
-		}
-	case "undo":
-		if b, m, err = bookmark.Undo(*w.mark, w.history, by); err == nil {
-			o.versions = append(o.versions, maps.Clone(o.versions[len(o.versions)-2]))
+	m := bookmark.Move{Kind: rapid.SampledFrom([]engine.MoveKind{
+		engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveRewind, engine.MoveUndo,
+		engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease, engine.MoveSetNow,
+	}).Draw(t, "what")}
+	next, moves := o.now().clone(), true
+	fits := func(string) bool { return false }
+	switch m.Kind {
+	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease:
+		key := fmt.Sprintf("in/%d", rapid.IntRange(0, 12).Draw(t, "picked"))
+		m.Pick.Keys = []string{key}
+		fits = func(k string) bool { return k == key }
+		if rapid.Bool().Draw(t, "by pattern") {
+			m.Pick = engine.Selection{Pattern: "in/1*"}
+			fits = func(k string) bool { return k[:4] == "in/1" }
 		}
 	}
+	switch m.Kind {
+	case engine.MovePause, engine.MoveResume:
+		moves = false
+	case engine.MoveReset:
+		next = beginning()
+	case engine.MoveRewind:
+		m.To = rapid.IntRange(0, len(o.versions)-1).Draw(t, "to")
+		next = o.versions[m.To].clone()
+	case engine.MoveUndo:
+		next = o.versions[max(0, len(o.versions)-2)].clone()
+	case engine.MoveReadAgain:
+		maps.DeleteFunc(next.read, func(key, _ string) bool {
+			if fits(key) {
+				next.reopened[key] = true
+			}
+			return fits(key)
+		})
+	case engine.MoveHold:
+		for key := range w.objects {
+			if _, read := next.read[key]; !read && fits(key) {
+				next.held[key] = true
+			}
+		}
+		for key := range next.reopened {
+			if fits(key) {
+				next.held[key] = true
+				delete(next.reopened, key)
+			}
+		}
+	case engine.MoveRelease:
+		for key := range next.held {
+			if fits(key) {
+				next.reopened[key] = true
+				delete(next.held, key)
+			}
+		}
+	case engine.MoveSetNow:
+		next.drop(w.objects)
+		next.mark(w.objects, o.due(w.objects, 0))
+	}
+	preview, previewErr := service.Preview(t.Context(), w.mark.ID, m, "owner")
+	moved, err := service.Make(t.Context(), w.mark.ID, m, "owner")
 	if err != nil {
-		if engine.CodeOf(err) != engine.Conflict {
-			t.Fatalf("a move failed: %v", err)
+		if code := engine.CodeOf(err); code != engine.Conflict && code != engine.NotFound {
+			t.Fatalf("%s failed: %v", m.Kind, err)
 		}
+		return // there was nothing to move; assertLedger sees that nothing did
+	}
+	o.paused = moved.Paused
+	if !moves {
 		return
 	}
-	w.keep(b, m)
-	o.paused = b.Paused
+	must(t, previewErr)
+	o.versions = append(o.versions, next)
+	assertKeys(t, "previewed", keysOf(preview.Plan.Taken), o.due(w.objects, w.job.SQL.Sources[0].Options.MaxFiles))
 }
 
 // assertLedger checks that what counts as read is what the oracle says, and
@@ -166,8 +238,8 @@ func (w *world) assertLedger(t *rapid.T, o *oracle) {
 			read[e.Key] = e.ETag
 		}
 	}
-	if !maps.Equal(read, o.now()) {
-		t.Fatalf("v%d counts %v as read, want %v", w.mark.Version, read, o.now())
+	if !maps.Equal(read, o.now().read) {
+		t.Fatalf("v%d counts %v as read, want %v", w.mark.Version, read, o.now().read)
 	}
 	if int(w.mark.Files) != len(read) {
 		t.Fatalf("v%d says %d files, its ledger holds %d", w.mark.Version, w.mark.Files, len(read))

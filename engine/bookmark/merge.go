@@ -33,6 +33,7 @@ type merge struct {
 	now     time.Time
 	part    *engine.SourcePlan
 	changed string
+	whole   bool // without the source's bounds and settle time
 	digest  *xxhash.Digest
 	line    []byte       // of the digest
 	read    engine.Tally // already read: counted here, for they are nearly all
@@ -111,6 +112,10 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 		m.fresh(o.Object, engine.ReasonNew, keep(prior))
 		return nil
 	}
+	if prior.State == engine.EntryReopened || prior.State == engine.EntryHeld && prior.Hash == heldByPerson {
+		m.judgeAsked(o.Object, keep(prior))
+		return nil
+	}
 	difference, err := m.compare(ctx, o.Object, prior)
 	if err != nil {
 		return err
@@ -122,6 +127,15 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 	}
 	m.judgeKnown(o.Object, keep(prior), difference)
 	return nil
+}
+
+// judgeAsked gives an object the reason that a person wants.
+func (m *merge) judgeAsked(o engine.Object, prior *engine.Entry) {
+	if prior.State == engine.EntryHeld {
+		m.except(o, engine.ReasonHeld, prior.Note, prior)
+		return
+	}
+	m.fresh(o, engine.ReasonReopened, prior)
 }
 
 // keep copies an entry that a plan holds on to.
@@ -187,6 +201,8 @@ func (m *merge) changedObject(o engine.Object, prior *engine.Entry) {
 // a file while it is still being written, S3 does not.
 func (m *merge) settle() time.Duration {
 	switch {
+	case m.whole:
+		return 0
 	case m.src.Options.SettleMS != nil:
 		return time.Duration(*m.src.Options.SettleMS) * time.Millisecond
 	case strings.HasPrefix(m.src.Path, "s3://"):
@@ -222,7 +238,11 @@ func (m *merge) compare(ctx context.Context, o engine.Object, e *engine.Entry) (
 }
 
 func (m *merge) take(o engine.Object, reason engine.Reason, prior *engine.Entry) {
-	m.part.Taken = append(m.part.Taken, engine.Planned{Object: o, Taken: true, Reason: reason, Prior: prior})
+	note := ""
+	if prior != nil && prior.State == engine.EntryReopened {
+		note = prior.Note
+	}
+	m.part.Taken = append(m.part.Taken, engine.Planned{Object: o, Taken: true, Reason: reason, Note: note, Prior: prior})
 	count(m.part, reason, o)
 }
 
@@ -244,7 +264,7 @@ func (m *merge) notice(format string, args ...any) {
 // whatever its size (B31).
 func (m *merge) bound() {
 	files, bytes := m.src.Options.MaxFiles, m.src.Options.MaxBytes
-	if files <= 0 && bytes <= 0 {
+	if m.whole || files <= 0 && bytes <= 0 {
 		return
 	}
 	all := m.part.Taken

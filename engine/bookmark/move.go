@@ -1,7 +1,6 @@
 package bookmark
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -69,10 +68,15 @@ func setPaused(b engine.Bookmark, paused bool, kind engine.MoveKind, refuse stri
 		return b, engine.BookmarkMove{}, engine.Errorf(engine.Conflict, "%s", refuse)
 	}
 	b.Paused = paused
-	return b, engine.BookmarkMove{
+	return b, beside(b, kind, by), nil
+}
+
+// beside is the line of a move that makes no version.
+func beside(b engine.Bookmark, kind engine.MoveKind, by By) engine.BookmarkMove {
+	return engine.BookmarkMove{
 		Bookmark: b.ID, Version: b.Version, Kind: kind, Root: b.Root, Files: b.Files, Bytes: b.Bytes,
 		Newest: b.Newest, By: by.Who, Why: by.Why, At: by.At,
-	}, nil
+	}
 }
 
 // Reset sends b back to the beginning: nothing counts as read. The versions
@@ -124,7 +128,7 @@ func restore(b engine.Bookmark, history []engine.BookmarkMove, to int, kind engi
 // VersionOf returns the move that made a version, or nil.
 func VersionOf(history []engine.BookmarkMove, version int) *engine.BookmarkMove {
 	i := slices.IndexFunc(history, func(m engine.BookmarkMove) bool {
-		return m.Version == version && m.Kind != engine.MovePause && m.Kind != engine.MoveResume
+		return m.Version == version && !m.Kind.Beside()
 	})
 	if i < 0 {
 		return nil
@@ -156,55 +160,4 @@ func Settled(part engine.SourcePlan, run engine.ID, taken []engine.Entry) []engi
 	}
 	slices.SortFunc(entries, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) })
 	return entries
-}
-
-// Day is what one day of arrivals holds, for the picture of a bookmark's
-// progress.
-type Day struct {
-	Date    time.Time
-	Read    engine.Tally
-	Waiting engine.Tally
-	Changed engine.Tally
-}
-
-// Days sums a ledger and a plan made from it by the day on which each object
-// was last written, oldest first.
-func Days(ctx context.Context, pages Pages, root string, part engine.SourcePlan) ([]Day, error) {
-	days := map[time.Time]*Day{}
-	at := func(o engine.Object) *Day {
-		date := o.Mod().Truncate(24 * time.Hour)
-		if days[date] == nil {
-			days[date] = &Day{Date: date}
-		}
-		return days[date]
-	}
-	add := func(t *engine.Tally, o engine.Object) { t.Files++; t.Bytes += o.Size }
-	for e, err := range Entries(ctx, pages, root) {
-		if err != nil {
-			return nil, err
-		}
-		if e.State == engine.EntryRead {
-			add(&at(e.Object).Read, e.Object)
-		}
-	}
-	for _, o := range slices.Concat(part.Taken, part.Exceptions) {
-		switch o.Reason {
-		case engine.ReasonNew, engine.ReasonTooYoung, engine.ReasonOverBound:
-			add(&at(o.Object).Waiting, o.Object)
-		case engine.ReasonChanged:
-			add(&at(o.Object).Changed, o.Object)
-		case engine.ReasonHeld:
-			if o.Prior != nil && o.Prior.State == engine.EntryRead {
-				add(&at(o.Object).Changed, o.Object)
-			}
-		case engine.ReasonTouched, engine.ReasonAlreadyRead, engine.ReasonOutside, engine.ReasonReopened,
-			engine.ReasonFiltered, engine.ReasonGone, engine.ReasonUnreadable:
-		}
-	}
-	sorted := make([]Day, 0, len(days))
-	for _, d := range days {
-		sorted = append(sorted, *d)
-	}
-	slices.SortFunc(sorted, func(a, b Day) int { return cmp.Compare(a.Date.Unix(), b.Date.Unix()) })
-	return sorted, nil
 }

@@ -56,6 +56,9 @@ type Request struct {
 	Roots map[string]string
 	// Adopt accepts a source whose fingerprint has changed.
 	Adopt bool
+	// Whole leaves out the bounds and settle times of the sources: what there
+	// is, not what the next run takes of it.
+	Whole bool
 }
 
 // Plan compares what the sources of the job hold with what its ledgers say was
@@ -119,7 +122,7 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	if spec.Table != "" {
 		return part, p.table(ctx, q, &part)
 	}
-	m := &merge{planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks)}
+	m := &merge{planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks), whole: q.Whole}
 	if err := m.run(ctx); err != nil {
 		return part, err
 	}

@@ -23,6 +23,16 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}|\*\*|\*|\?`)
 
 // ParseMapping reads a pattern.
 func ParseMapping(text string) (Mapping, error) {
+	m, err := parsePattern(text)
+	if err == nil && len(m.names) == 0 {
+		err = engine.Errorf(engine.Invalid, "The partition pattern %q names no partition column; write one as {year}.", text)
+	}
+	return m, err
+}
+
+// parsePattern reads a path pattern with or without names. It fits the end of
+// a key from the beginning of a folder or file name on.
+func parsePattern(text string) (Mapping, error) {
 	var m Mapping
 	var re strings.Builder
 	re.WriteString(`(?:^|/)`)
@@ -47,12 +57,9 @@ func ParseMapping(text string) (Mapping, error) {
 		}
 	}
 	re.WriteString(regexp.QuoteMeta(text[at:]) + `$`)
-	if len(m.names) == 0 {
-		return m, engine.Errorf(engine.Invalid, "The partition pattern %q names no partition column; write one as {year}.", text)
-	}
 	pattern, err := regexp.Compile(re.String())
 	if err != nil {
-		return m, engine.Errorf(engine.Invalid, "The partition pattern %q cannot be read: %w.", text, err)
+		return m, engine.Errorf(engine.Invalid, "The pattern %q cannot be read: %w.", text, err)
 	}
 	m.pattern = pattern
 	return m, nil
@@ -110,6 +117,7 @@ func (m *merge) reopen(ctx context.Context) error {
 	if len(touched) == 0 {
 		return nil
 	}
+	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
 	for o, err := range m.planner.Lister.List(ctx, m.src) {
 		if err != nil {
 			return fmt.Errorf("list source %s again: %w", m.src.Name, err)
@@ -118,7 +126,7 @@ func (m *merge) reopen(ctx context.Context) error {
 		if o.Filtered != "" || taken[o.Key] || !ok || !touched[partition] {
 			continue
 		}
-		prior, err := Find(ctx, m.planner.Ledger, m.part.LedgerRoot, o.Key)
+		prior, err := ledger.find(o.Key)
 		if err != nil {
 			return err
 		}
@@ -126,7 +134,7 @@ func (m *merge) reopen(ctx context.Context) error {
 			continue // not read before: it waits, held or too young, and is not part of the partition yet
 		}
 		discount(m.part, engine.ReasonAlreadyRead, o.Object)
-		m.take(o.Object, engine.ReasonReopened, prior)
+		m.take(o.Object, engine.ReasonReopened, keep(prior))
 	}
 	slices.SortFunc(m.part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
 	return nil

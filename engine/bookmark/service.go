@@ -2,7 +2,6 @@ package bookmark
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,6 +12,10 @@ import (
 type Store interface {
 	Ledger
 	Bookmark(ctx context.Context, id engine.ID) (engine.Bookmark, error)
+	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
+	// MakeBookmark makes a bookmark at its beginning, or returns the one that
+	// its context has already.
+	MakeBookmark(ctx context.Context, b engine.Bookmark) (engine.Bookmark, error)
 	// BookmarkMoves is the whole history of a bookmark, newest first.
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
 	// MoveBookmark calls decide with the bookmark and its history inside one
@@ -35,12 +38,36 @@ type Service struct {
 	Changed func(engine.Bookmark)
 }
 
-func (s *Service) move(ctx context.Context, id engine.ID, beside bool, who, why string,
-	decide func(engine.Bookmark, []engine.BookmarkMove, By) (engine.Bookmark, engine.BookmarkMove, error),
-) (engine.Bookmark, error) {
-	by := By{Who: who, Why: strings.TrimSpace(why), At: s.Now().UTC()}
-	moved, err := s.Store.MoveBookmark(ctx, id, beside, func(b engine.Bookmark, h []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error) {
-		return decide(b, h, by)
+// Move is a move that a person asks for.
+type Move struct {
+	Kind engine.MoveKind
+	// To is the version that a rewind restores. ToRun is, instead, the one that
+	// a run made; At the one that stood at that time.
+	To    int
+	ToRun engine.ID
+	At    time.Time
+	// Pick says which objects are read again, held or released.
+	Pick engine.Selection
+	Why  string
+}
+
+// Make makes a move and keeps it in the history. One that changes what counts
+// as read is refused with Conflict while a run reads by the bookmark.
+func (s *Service) Make(ctx context.Context, id engine.ID, m Move, who string) (engine.Bookmark, error) {
+	by := By{Who: who, Why: strings.TrimSpace(m.Why), At: s.Now().UTC()}
+	from, err := s.Store.Bookmark(ctx, id)
+	if err != nil {
+		return from, err
+	}
+	ready, err := s.ready(ctx, from, m, by)
+	if err != nil {
+		return from, err
+	}
+	moved, err := s.Store.MoveBookmark(ctx, id, m.Kind.Beside(), func(b engine.Bookmark, h []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error) {
+		if ready.ledger != nil && (b.Version != from.Version || b.Root != from.Root) {
+			return b, engine.BookmarkMove{}, engine.Errorf(engine.Conflict, "The bookmark has moved to v%d while this was made ready. Look at it and try again.", b.Version)
+		}
+		return decide(b, h, m, ready, by)
 	})
 	if err == nil && s.Changed != nil {
 		s.Changed(moved)
@@ -48,249 +75,220 @@ func (s *Service) move(ctx context.Context, id engine.ID, beside bool, who, why 
 	return moved, err
 }
 
-// Pause keeps a bookmark where it is; runs go on reading what is new to it.
-func (s *Service) Pause(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error) {
-	return s.move(ctx, id, true, who, why, func(b engine.Bookmark, _ []engine.BookmarkMove, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-		return Pause(b, by)
-	})
-}
-
-// Resume lets a paused bookmark move again.
-func (s *Service) Resume(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error) {
-	return s.move(ctx, id, true, who, why, func(b engine.Bookmark, _ []engine.BookmarkMove, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-		return Resume(b, by)
-	})
-}
-
-// Reset makes nothing count as read.
-func (s *Service) Reset(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error) {
-	return s.move(ctx, id, false, who, why, func(b engine.Bookmark, _ []engine.BookmarkMove, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-		return Reset(b, by)
-	})
-}
-
-// Rewind restores an earlier version.
-func (s *Service) Rewind(ctx context.Context, id engine.ID, to int, who, why string) (engine.Bookmark, error) {
-	return s.move(ctx, id, false, who, why, func(b engine.Bookmark, h []engine.BookmarkMove, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-		return Rewind(b, h, to, by)
-	})
-}
-
-// Undo takes back the newest move.
-func (s *Service) Undo(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error) {
-	return s.move(ctx, id, false, who, why, func(b engine.Bookmark, h []engine.BookmarkMove, by By) (engine.Bookmark, engine.BookmarkMove, error) {
-		return Undo(b, h, by)
-	})
-}
-
-// Preview is what a move would do, said before it is made.
-type Preview struct {
-	Kind     engine.MoveKind
-	To       int               // the version it would restore
-	Plan     engine.SourcePlan // what the next run would then read
-	Again    engine.Tally      // of that, what counts as read now
-	Estimate time.Duration     // of the next run; 0 where no run has been seen
-	// Alarm says what the target does with rows that would come again; Safe is
-	// set only where no row can stand twice.
-	Alarm string
-	Safe  bool
-}
-
-// Preview plans the next run as it would be after a move.
-func (s *Service) Preview(ctx context.Context, id engine.ID, kind engine.MoveKind, to int) (Preview, error) {
-	p := Preview{Kind: kind, To: to}
-	mark, err := s.Store.Bookmark(ctx, id)
+// Open returns the bookmark of a context of a job, making one that stands at
+// the beginning where no run has moved it yet: it can be set before the first.
+func (s *Service) Open(ctx context.Context, job engine.ID, name string) (engine.Bookmark, error) {
+	mark, err := s.Store.BookmarkOf(ctx, job, name)
 	if err != nil {
-		return p, err
+		return engine.Bookmark{}, err
 	}
-	history, err := s.Store.BookmarkMoves(ctx, id)
+	if mark != nil {
+		return *mark, nil
+	}
+	made, err := s.Store.Job(ctx, job)
 	if err != nil {
-		return p, err
+		return engine.Bookmark{}, err
 	}
-	moved, err := preview(mark, history, kind, to)
+	src, err := sourceOf(&made, name)
 	if err != nil {
-		return p, err
+		return engine.Bookmark{}, err
 	}
-	p.To = to
-	if kind == engine.MoveUndo {
-		p.To = mark.Version - 1
+	if src.Read == engine.ReadAll {
+		return engine.Bookmark{}, engine.Errorf(engine.Invalid, "The source %s is read whole each time and has no bookmark.", src.Name)
 	}
-	job, err := s.Store.Job(ctx, mark.Job)
-	if err != nil {
-		return p, err
-	}
-	if p.Plan, err = s.plan(ctx, job, mark, moved.Root); err != nil {
-		return p, err
-	}
-	if err := s.again(ctx, mark, &p); err != nil {
-		return p, err
-	}
-	pace, err := s.Store.Pace(ctx, job.ID)
-	if err != nil {
-		return p, err
-	}
-	if pace > 0 {
-		p.Estimate = time.Duration(float64(bytesOf(p.Plan.Taken)) / pace * float64(time.Second))
-	}
-	p.Alarm, p.Safe = alarm(job, p.Again, rowsPerByte(history))
-	return p, nil
+	now := s.Now().UTC()
+	return s.Store.MakeBookmark(ctx, engine.Bookmark{ID: engine.NewID(now), Job: job, Ctx: name, Fingerprint: Fingerprint(*src), At: now})
 }
 
-func preview(b engine.Bookmark, h []engine.BookmarkMove, kind engine.MoveKind, to int) (engine.Bookmark, error) {
-	var err error
-	switch kind {
-	case engine.MoveReset:
-		b, _, err = Reset(b, By{})
-	case engine.MoveUndo:
-		b, _, err = Undo(b, h, By{})
-	case engine.MoveRewind:
-		b, _, err = Rewind(b, h, to, By{})
-	case engine.MoveAdvance, engine.MovePause, engine.MoveResume:
+// ResetJob resets every bookmark of a job.
+func (s *Service) ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error) {
+	marks, err := s.Store.BookmarksOf(ctx, job)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	var moved []engine.Bookmark
+	for _, mark := range marks {
+		if mark.Root == Empty {
+			continue
+		}
+		b, err := s.Make(ctx, mark.ID, Move{Kind: engine.MoveReset, Why: why}, who)
+		if err != nil {
+			return moved, err
+		}
+		moved = append(moved, b)
+	}
+	if len(moved) == 0 {
+		return nil, engine.Errorf(engine.Conflict, "Every bookmark of this job is at the beginning already; there is nothing to reset.")
+	}
+	return moved, nil
 }
 
-// plan makes the plan of one context of a job from the ledger at root.
-func (s *Service) plan(ctx context.Context, job engine.Job, mark engine.Bookmark, root string) (engine.SourcePlan, error) {
-	one := job
-	sql := *job.SQL
-	sql.Sources = nil
-	for _, src := range job.SQL.Sources {
-		if ContextOf(src) == mark.Ctx {
-			sql.Sources = append(sql.Sources, src)
+// prepared is what a move needs and what is worked out before its transaction.
+type prepared struct {
+	ledger      *rewritten
+	fingerprint string
+}
+
+// ready works out a move's new ledger, its pages written ahead.
+func (s *Service) ready(ctx context.Context, b engine.Bookmark, m Move, by By) (p prepared, err error) {
+	switch m.Kind {
+	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease, engine.MoveSetNow:
+	case engine.MoveAdopt:
+		p.fingerprint, err = s.fingerprint(ctx, b)
+		return p, err
+	default: // chooses among what there is
+		return p, nil
+	}
+	var pick *picker
+	if m.Kind != engine.MoveSetNow {
+		if pick, err = newPicker(m.Pick); err != nil {
+			return p, err
 		}
 	}
-	one.SQL = &sql
-	if len(sql.Sources) == 0 {
-		return engine.SourcePlan{}, engine.Errorf(engine.NotFound, "Job %s no longer has a source with the context %s.", job.Name, mark.Ctx)
+	var part engine.SourcePlan
+	if m.Kind != engine.MoveReadAgain {
+		if part, err = s.found(ctx, b, m.Kind); err != nil {
+			return p, err
+		}
 	}
-	plan, err := s.Planner.Plan(ctx, Request{Job: one, Now: s.Now().UTC(), Roots: map[string]string{mark.Ctx: root}})
+	var ledger rewritten
+	switch m.Kind {
+	case engine.MoveReadAgain:
+		ledger, err = reopen(ctx, s.Store, b.Root, pick, by)
+	case engine.MoveHold:
+		ledger, err = hold(ctx, s.Store, b.Root, part, pick, by)
+	case engine.MoveRelease:
+		ledger, err = release(ctx, s.Store, b.Root, part, pick, by)
+	default:
+		ledger, err = setNow(ctx, s.Store, b.Root, b.Newest, part, by)
+	}
+	if err == nil && ledger.chosen == 0 {
+		err = nothing(m)
+	}
+	p.ledger = &ledger
+	return p, err
+}
+
+// found plans what the source of b holds now.
+func (s *Service) found(ctx context.Context, b engine.Bookmark, kind engine.MoveKind) (engine.SourcePlan, error) {
+	job, err := s.Store.Job(ctx, b.Job)
+	if err != nil {
+		return engine.SourcePlan{}, err
+	}
+	part, err := s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: b.Root}, Whole: kind == engine.MoveSetNow})
+	if err == nil && part.Spec.Table != "" && kind != engine.MoveSetNow {
+		err = engine.Errorf(engine.Invalid, "The source %s is a table: its rows cannot be held one by one. Rewind the bookmark, or read ranges again.", part.Source)
+	}
+	return part, err
+}
+
+func nothing(m Move) error {
+	switch m.Kind {
+	case engine.MoveReadAgain:
+		return engine.Errorf(engine.NotFound, "Nothing that counts as read fits %s.", m.Pick.Words())
+	case engine.MoveHold:
+		return engine.Errorf(engine.NotFound, "Nothing in the source or the ledger fits %s, or all of it is held already.", m.Pick.Words())
+	case engine.MoveRelease:
+		return engine.Errorf(engine.NotFound, "Nothing that is held fits %s.", m.Pick.Words())
+	}
+	return engine.Errorf(engine.Conflict, "Everything in the source counts as read already.")
+}
+
+// fingerprint is that of the source of b as its job has it now.
+func (s *Service) fingerprint(ctx context.Context, b engine.Bookmark) (string, error) {
+	job, err := s.Store.Job(ctx, b.Job)
+	if err != nil {
+		return "", err
+	}
+	src, err := sourceOf(&job, b.Ctx)
+	if err != nil {
+		return "", err
+	}
+	now := Fingerprint(*src)
+	if now == b.Fingerprint {
+		return "", engine.Errorf(engine.Conflict, "The source %s is the one that this bookmark was made for; there is nothing to decide.", src.Name)
+	}
+	return now, nil
+}
+
+// sourceOf is the source of a job that is read by the bookmark name.
+func sourceOf(job *engine.Job, name string) (*engine.Source, error) {
+	if job.SQL != nil {
+		for i := range job.SQL.Sources {
+			if ContextOf(job.SQL.Sources[i]) == name {
+				return &job.SQL.Sources[i], nil
+			}
+		}
+	}
+	return nil, engine.Errorf(engine.NotFound, "Job %s no longer has a source with the context %s.", job.Name, name)
+}
+
+// decide is the move itself: it changes nothing but the bookmark.
+func decide(b engine.Bookmark, h []engine.BookmarkMove, m Move, ready prepared, by By) (engine.Bookmark, engine.BookmarkMove, error) {
+	switch m.Kind {
+	case engine.MovePause:
+		return Pause(b, by)
+	case engine.MoveResume:
+		return Resume(b, by)
+	case engine.MoveReset:
+		return Reset(b, by)
+	case engine.MoveUndo:
+		return Undo(b, h, by)
+	case engine.MoveRewind:
+		to, err := rewindTo(b, h, m)
+		if err != nil {
+			return b, engine.BookmarkMove{}, err
+		}
+		return Rewind(b, h, to, by)
+	case engine.MoveAdopt:
+		b.Fingerprint = ready.fingerprint
+		return b, beside(b, engine.MoveAdopt, by), nil
+	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease, engine.MoveSetNow:
+		by.Why = strings.TrimSuffix(m.Pick.Words()+": "+by.Why, ": ")
+		by.Why = strings.TrimPrefix(by.Why, ": ")
+		b.Newest = ready.ledger.newest
+		moved, line := next(b, m.Kind, ready.ledger.Root, ready.ledger.Stats, by)
+		line.Added, line.Removed = ready.ledger.Added, ready.ledger.Removed
+		return moved, line, nil
+	case engine.MoveAdvance, engine.MoveImport:
+	}
+	return b, engine.BookmarkMove{}, engine.Errorf(engine.Invalid, "There is no move %q.", m.Kind)
+}
+
+// rewindTo is the version that a rewind means.
+func rewindTo(b engine.Bookmark, h []engine.BookmarkMove, m Move) (int, error) {
+	switch {
+	case m.ToRun != "":
+		for _, line := range h {
+			if line.Run == m.ToRun && line.Kind == engine.MoveAdvance {
+				return line.Version, nil
+			}
+		}
+		return 0, engine.Errorf(engine.NotFound, "Run %s did not move this bookmark.", m.ToRun)
+	case !m.At.IsZero():
+		for _, line := range h { // newest first
+			if !line.Kind.Beside() && !line.At.After(m.At) {
+				return line.Version, nil
+			}
+		}
+		return 0, nil // before its first move nothing counted as read
+	}
+	return m.To, nil
+}
+
+// plan makes the plan of one context of a job, as q wants it.
+func (s *Service) plan(ctx context.Context, job engine.Job, mark engine.Bookmark, q Request) (engine.SourcePlan, error) {
+	src, err := sourceOf(&job, mark.Ctx)
+	if err != nil {
+		return engine.SourcePlan{}, err
+	}
+	sql := *job.SQL
+	sql.Sources = []engine.Source{*src}
+	job.SQL = &sql
+	q.Job, q.Now = job, s.Now().UTC()
+	plan, err := s.Planner.Plan(ctx, q)
 	if err != nil {
 		return engine.SourcePlan{}, err
 	}
 	return plan.Sources[0], nil
-}
-
-// Waiting plans what the next run would read as things stand.
-func (s *Service) Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error) {
-	mark, err := s.Store.Bookmark(ctx, id)
-	if err != nil {
-		return engine.SourcePlan{}, err
-	}
-	job, err := s.Store.Job(ctx, mark.Job)
-	if err != nil {
-		return engine.SourcePlan{}, err
-	}
-	return s.plan(ctx, job, mark, mark.Root)
-}
-
-// Progress sums what is read and what waits by day of arrival.
-func (s *Service) Progress(ctx context.Context, id engine.ID) ([]Day, engine.SourcePlan, error) {
-	mark, err := s.Store.Bookmark(ctx, id)
-	if err != nil {
-		return nil, engine.SourcePlan{}, err
-	}
-	waiting, err := s.Waiting(ctx, id)
-	if err != nil {
-		return nil, waiting, err
-	}
-	days, err := Days(ctx, s.Store, mark.Root, waiting)
-	return days, waiting, err
-}
-
-// maxFound bounds the answer to a look-up by part of a name.
-const maxFound = 50
-
-// Lookup answers "was this file read?": the entry of that very key, or those
-// whose key holds text.
-func (s *Service) Lookup(ctx context.Context, id engine.ID, text string) ([]engine.Entry, error) {
-	mark, err := s.Store.Bookmark(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	exact, err := Find(ctx, s.Store, mark.Root, text)
-	if err != nil || exact != nil {
-		if exact != nil {
-			return []engine.Entry{*exact}, err
-		}
-		return nil, err
-	}
-	var found []engine.Entry
-	for e, err := range Entries(ctx, s.Store, mark.Root) {
-		if err != nil {
-			return nil, err
-		}
-		if strings.Contains(e.Key, text) {
-			if found = append(found, e); len(found) == maxFound {
-				break
-			}
-		}
-	}
-	return found, nil
-}
-
-// again counts what a plan would read that counts as read now.
-func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) error {
-	if p.Plan.Spec.Table != "" {
-		return s.tableAgain(ctx, mark, p)
-	}
-	for _, o := range p.Plan.Taken {
-		e, err := Find(ctx, s.Store, mark.Root, o.Key)
-		if err != nil {
-			return err
-		}
-		if e != nil && e.State == engine.EntryRead {
-			p.Again.Files++
-			p.Again.Bytes += o.Size
-		}
-	}
-	return nil
-}
-
-func bytesOf(taken []engine.Planned) (sum int64) {
-	for _, o := range taken {
-		sum += o.Size
-	}
-	return sum
-}
-
-// rowsPerByte is the density of the source in the advances seen so far.
-func rowsPerByte(history []engine.BookmarkMove) float64 {
-	var rows, bytes int64
-	for _, m := range history {
-		if m.Kind == engine.MoveAdvance {
-			rows += m.Rows
-			bytes += m.InBytes
-		}
-	}
-	if bytes == 0 {
-		return 0
-	}
-	return float64(rows) / float64(bytes)
-}
-
-// alarm says what the sinks of a job do with rows that come again. It is safe
-// only under the rules of bookmarks.md, Safe writes.
-func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
-	if again.Files == 0 {
-		return "Nothing that was read comes again.", true
-	}
-	for _, sink := range job.SQL.Sinks {
-		switch sink.Mode {
-		case engine.Append, "":
-			rows := int64(float64(again.Bytes) * density)
-			return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
-		case engine.OverwritePartitions:
-			return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
-		case engine.Merge:
-			if sink.LatestBy == "" {
-				return fmt.Sprintf("%s is merged on %s: no row stands twice. Without a column that says which row is the latest, an older row that is read again replaces a newer one.",
-					sink.Place(), strings.Join(sink.Keys, ", ")), false
-			}
-			return fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Place(), strings.Join(sink.Keys, ", ")), true
-		case engine.Replace:
-			return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
-		}
-	}
-	return "This job writes nothing.", true
 }

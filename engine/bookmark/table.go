@@ -44,9 +44,11 @@ func PositionOf(ctx context.Context, pages Pages, root string) (Position, error)
 			return at, fmt.Errorf("the ledger of a table holds %q, which is no range of it", e.Key)
 		}
 		at.last = n
-		if r.Nulls || e.State != engine.EntryRead {
+		if r.Nulls || e.State != engine.EntryRead && e.State != engine.EntryReopened {
 			continue
 		}
+		// A range that is to be read again lies behind the mark all the same:
+		// the run reads it beside what is new.
 		at.Mark = &r
 		at.Seen += r.Rows
 		at.Ranges++
@@ -60,7 +62,11 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	if err != nil {
 		return err
 	}
-	found, err := p.Surveyor.Survey(ctx, engine.TableQuestion{Source: part.Spec, Mark: at.Mark, Seen: at.Seen, Now: q.Now})
+	spec := part.Spec
+	if q.Whole {
+		spec.Options.Table.MaxRows, spec.Options.Table.Lag, spec.Options.Table.Closed = 0, 0, ""
+	}
+	found, err := p.Surveyor.Survey(ctx, engine.TableQuestion{Source: spec, Mark: at.Mark, Seen: at.Seen, Now: q.Now})
 	if err != nil {
 		return fmt.Errorf("look at source %s: %w", part.Source, err)
 	}
@@ -69,6 +75,9 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	}
 	s := surveyed{q: q, part: part, found: found, number: at.last}
 	s.take()
+	if err := s.reopened(ctx, p.Ledger); err != nil {
+		return err
+	}
 	s.leave("over the limit", engine.ReasonOverBound, found.Over, fmt.Sprintf("wait for the next run: this source reads about %d rows at once", part.Spec.Options.Table.MaxRows))
 	s.leave("not settled", engine.ReasonTooYoung, found.Young, "are younger than this source waits")
 	if part.Spec.Options.Table.NullKeys != "read" {
@@ -107,6 +116,22 @@ func (s *surveyed) take() {
 		count(s.part, engine.ReasonNew, o)
 	}
 	s.part.Digest = hex.EncodeToString(digest.Sum(nil)[:8])
+}
+
+// reopened takes the ranges that a person wants read again.
+func (s *surveyed) reopened(ctx context.Context, pages Pages) error {
+	for e, err := range Entries(ctx, pages, s.part.LedgerRoot) {
+		if err != nil {
+			return err
+		}
+		if e.State != engine.EntryReopened {
+			continue
+		}
+		prior := keep(&e)
+		s.part.Taken = append(s.part.Taken, engine.Planned{Object: prior.Object, Taken: true, Reason: engine.ReasonReopened, Note: prior.Note, Prior: prior})
+		count(s.part, engine.ReasonReopened, prior.Object)
+	}
+	return nil
 }
 
 func overlapNote(r engine.KeyRange) string {

@@ -41,6 +41,8 @@ type world struct {
 	// during is called while a listing is under way, after so many keys.
 	duringAt int
 	during   func()
+	// between is called between what a move makes ready and its transaction.
+	between func()
 }
 
 func newWorld(src engine.Source, mode engine.WriteMode) *world {
@@ -136,7 +138,7 @@ func (w *world) run(t tester, now time.Time, succeeds bool) (keys []string, part
 	if !succeeds || !part.Moves || len(entries) == 0 {
 		return keys, part, nil
 	}
-	mark := engine.Bookmark{ID: engine.NewID(now), Fingerprint: part.Fingerprint}
+	mark := engine.Bookmark{ID: engine.NewID(now), Ctx: part.Ctx, Fingerprint: part.Fingerprint}
 	if w.mark != nil {
 		mark = *w.mark
 	}
@@ -149,4 +151,48 @@ func (w *world) run(t tester, now time.Time, succeeds bool) (keys []string, part
 func (w *world) keep(b engine.Bookmark, m engine.BookmarkMove) {
 	w.mark = &b
 	w.history = append([]engine.BookmarkMove{m}, w.history...)
+}
+
+// The world is also the store of the moves.
+
+func (w *world) Bookmark(context.Context, engine.ID) (engine.Bookmark, error) {
+	if w.mark == nil {
+		return engine.Bookmark{}, engine.Errorf(engine.NotFound, "There is no bookmark yet.")
+	}
+	return *w.mark, nil
+}
+
+func (w *world) BookmarksOf(context.Context, engine.ID) ([]engine.Bookmark, error) {
+	if w.mark == nil {
+		return nil, nil
+	}
+	return []engine.Bookmark{*w.mark}, nil
+}
+
+func (w *world) BookmarkMoves(context.Context, engine.ID) ([]engine.BookmarkMove, error) {
+	return slices.Clone(w.history), nil
+}
+
+func (w *world) MakeBookmark(_ context.Context, b engine.Bookmark) (engine.Bookmark, error) {
+	w.mark = &b
+	return b, nil
+}
+
+func (w *world) MoveBookmark(_ context.Context, _ engine.ID, _ bool, decide func(engine.Bookmark, []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error)) (engine.Bookmark, error) {
+	if w.between != nil {
+		w.between()
+	}
+	b, m, err := decide(*w.mark, slices.Clone(w.history))
+	if err == nil {
+		w.keep(b, m)
+	}
+	return b, err
+}
+
+func (w *world) Job(context.Context, engine.ID) (engine.Job, error) { return w.job, nil }
+
+func (w *world) Pace(context.Context, engine.ID) (float64, error) { return 0, nil }
+
+func (w *world) service(now time.Time) *bookmark.Service {
+	return &bookmark.Service{Store: w, Planner: w.planner(), Now: func() time.Time { return now }}
 }

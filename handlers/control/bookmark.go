@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"dogear/engine"
+	"dogear/engine/bookmark"
 )
 
 // Bookmark is a bookmark with the name of the job or crawler it belongs to.
@@ -18,11 +20,30 @@ type Bookmark struct {
 
 // Move asks for a move of a bookmark.
 type Move struct {
-	Owner string          `json:"owner"`
-	Ctx   string          `json:"ctx,omitempty"` // "" where the owner has one bookmark
-	Kind  engine.MoveKind `json:"kind"`
-	To    int             `json:"to,omitempty"`
-	Why   string          `json:"why,omitempty"`
+	Owner string           `json:"owner"`
+	Ctx   string           `json:"ctx,omitempty"` // "" where the owner has one bookmark
+	All   bool             `json:"all,omitempty"` // reset every bookmark of the owner
+	Kind  engine.MoveKind  `json:"kind"`
+	To    int              `json:"to,omitempty"`
+	ToRun engine.ID        `json:"to_run,omitempty"`
+	At    time.Time        `json:"at,omitzero"`
+	Pick  engine.Selection `json:"pick,omitzero"`
+	Why   string           `json:"why,omitempty"`
+}
+
+func (m *Move) move() bookmark.Move {
+	return bookmark.Move{Kind: m.Kind, To: m.To, ToRun: m.ToRun, At: m.At, Pick: m.Pick, Why: m.Why}
+}
+
+// Waiting is what the next run would read, and why.
+type Waiting struct {
+	Owner string            `json:"owner"`
+	Plan  engine.SourcePlan `json:"plan"`
+	// Of a move that is only thought of:
+	Again  engine.Tally `json:"again,omitzero"`
+	Chosen int64        `json:"chosen,omitempty"`
+	Alarm  string       `json:"alarm,omitempty"`
+	Safe   bool         `json:"safe"`
 }
 
 // bookmarks answers GET /bookmarks.
@@ -115,29 +136,106 @@ func (c *control) move(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	ctx := r.Context()
-	mark, err := c.find(ctx, m.Owner, m.Ctx)
-	if err != nil {
-		return err
-	}
 	by, err := c.by(ctx)
 	if err != nil {
 		return err
 	}
-	switch m.Kind {
-	case engine.MovePause:
-		mark.Bookmark, err = c.Bookmarks.Pause(ctx, mark.ID, by, m.Why)
-	case engine.MoveResume:
-		mark.Bookmark, err = c.Bookmarks.Resume(ctx, mark.ID, by, m.Why)
-	case engine.MoveReset:
-		mark.Bookmark, err = c.Bookmarks.Reset(ctx, mark.ID, by, m.Why)
-	case engine.MoveRewind:
-		mark.Bookmark, err = c.Bookmarks.Rewind(ctx, mark.ID, m.To, by, m.Why)
-	case engine.MoveUndo:
-		mark.Bookmark, err = c.Bookmarks.Undo(ctx, mark.ID, by, m.Why)
-	default:
-		err = engine.Errorf(engine.Invalid, "There is no move %q.", m.Kind)
+	if m.All && m.Kind == engine.MoveReset {
+		return c.resetAll(w, r, m, by)
 	}
+	mark, err := c.open(ctx, m.Owner, m.Ctx)
 	if err != nil {
+		return err
+	}
+	if mark.Bookmark, err = c.Bookmarks.Make(ctx, mark.ID, m.move(), by); err != nil {
+		return err
+	}
+	return answer(w, mark)
+}
+
+// resetAll resets every bookmark of a job and answers with the first.
+func (c *control) resetAll(w http.ResponseWriter, r *http.Request, m Move, by string) error {
+	id, err := c.owner(r.Context(), m.Owner)
+	if err != nil {
+		return err
+	}
+	moved, err := c.Bookmarks.ResetJob(r.Context(), id, m.Why, by)
+	if err != nil {
+		return err
+	}
+	return answer(w, Bookmark{Bookmark: moved[0], Owner: m.Owner})
+}
+
+// open returns a bookmark, making the one of a source that was never read.
+func (c *control) open(ctx context.Context, owner, name string) (Bookmark, error) {
+	mark, err := c.find(ctx, owner, name)
+	if name == "" || engine.CodeOf(err) != engine.NotFound {
+		return mark, err
+	}
+	id, ownerErr := c.owner(ctx, owner)
+	if ownerErr != nil {
+		return mark, ownerErr
+	}
+	mark.Bookmark, err = c.Bookmarks.Open(ctx, id, name)
+	return mark, err
+}
+
+// waiting answers GET /bookmark/plan with what the next run would read.
+func (c *control) waiting(w http.ResponseWriter, r *http.Request) error {
+	mark, err := c.open(r.Context(), r.FormValue("owner"), r.FormValue("ctx"))
+	if err != nil {
+		return err
+	}
+	plan, err := c.Bookmarks.Waiting(r.Context(), mark.ID)
+	if err != nil {
+		return err
+	}
+	return answer(w, Waiting{Owner: mark.Owner, Plan: plan, Safe: true})
+}
+
+// preview answers POST /bookmark/plan with what a move would do.
+func (c *control) preview(w http.ResponseWriter, r *http.Request) error {
+	m, err := read[Move](w, r)
+	if err != nil {
+		return err
+	}
+	mark, err := c.open(r.Context(), m.Owner, m.Ctx)
+	if err != nil {
+		return err
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	p, err := c.Bookmarks.Preview(r.Context(), mark.ID, m.move(), by)
+	if err != nil {
+		return err
+	}
+	return answer(w, Waiting{Owner: mark.Owner, Plan: p.Plan, Again: p.Again, Chosen: p.Chosen, Alarm: p.Alarm, Safe: p.Safe})
+}
+
+// exportBookmark answers GET /bookmark/export with JSON lines.
+func (c *control) exportBookmark(w http.ResponseWriter, r *http.Request) error {
+	mark, err := c.find(r.Context(), r.FormValue("owner"), r.FormValue("ctx"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	return c.Bookmarks.Export(r.Context(), mark.ID, w)
+}
+
+// importBookmark answers POST /bookmark/import, whose body is an export.
+func (c *control) importBookmark(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	mark, err := c.open(r.Context(), query.Get("owner"), query.Get("ctx"))
+	if err != nil {
+		return err
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	if mark.Bookmark, err = c.Bookmarks.Import(r.Context(), mark.ID, r.Body, query.Get("why"), by); err != nil {
 		return err
 	}
 	return answer(w, mark)

@@ -6,12 +6,14 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"dogear/engine"
 	"dogear/engine/auth"
+	"dogear/engine/bookmark"
 	"dogear/engine/draft"
 	"dogear/engine/event"
 	"dogear/engine/portable"
@@ -40,11 +42,13 @@ type Exec interface {
 
 // Bookmarks makes the moves.
 type Bookmarks interface {
-	Pause(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Resume(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Reset(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Rewind(ctx context.Context, id engine.ID, to int, who, why string) (engine.Bookmark, error)
-	Undo(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
+	Open(ctx context.Context, job engine.ID, name string) (engine.Bookmark, error)
+	Make(ctx context.Context, id engine.ID, m bookmark.Move, who string) (engine.Bookmark, error)
+	Preview(ctx context.Context, id engine.ID, m bookmark.Move, who string) (bookmark.Preview, error)
+	ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error)
+	Export(ctx context.Context, id engine.ID, to io.Writer) error
+	Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error)
+	Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error)
 }
 
 // Portable exports and imports workflows.
@@ -92,7 +96,12 @@ func New(cfg Config) http.Handler {
 		"GET /bookmarks": c.bookmarks,
 		"GET /bookmark":  c.bookmark,
 		"POST /bookmark": c.move,
-		"/":              c.nothing,
+
+		"GET /bookmark/plan":    c.waiting,
+		"POST /bookmark/plan":   c.preview,
+		"GET /bookmark/export":  c.exportBookmark,
+		"POST /bookmark/import": c.importBookmark,
+		"/":                     c.nothing,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := answer(w, r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"dogear/engine"
 	rules "dogear/engine/bookmark"
@@ -23,12 +24,8 @@ type bookmarkStore interface {
 
 // Bookmarks makes the moves and says beforehand what they would do.
 type Bookmarks interface {
-	Pause(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Resume(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Reset(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Rewind(ctx context.Context, id engine.ID, to int, who, why string) (engine.Bookmark, error)
-	Undo(ctx context.Context, id engine.ID, who, why string) (engine.Bookmark, error)
-	Preview(ctx context.Context, id engine.ID, kind engine.MoveKind, to int) (rules.Preview, error)
+	Make(ctx context.Context, id engine.ID, m rules.Move, who string) (engine.Bookmark, error)
+	Preview(ctx context.Context, id engine.ID, m rules.Move, who string) (rules.Preview, error)
 	Progress(ctx context.Context, id engine.ID) ([]rules.Day, engine.SourcePlan, error)
 	Lookup(ctx context.Context, id engine.ID, text string) ([]engine.Entry, error)
 }
@@ -145,46 +142,71 @@ func (p *Pages) bookmarkPreview(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	kind, to := engine.MoveKind(c.Param("word")), int(number(c, "to", 0))
-	v.Ask = bookmark.Ask{Kind: kind, To: to}
-	switch kind {
-	case engine.MovePause, engine.MoveResume:
-	case engine.MoveReset, engine.MoveRewind, engine.MoveUndo:
-		preview, err := p.Bookmarks.Preview(c.Request().Context(), v.Mark.ID, kind, to)
+	m, err := moveOf(c)
+	if err != nil {
+		return err
+	}
+	v.Ask = bookmark.Ask{Move: m}
+	if m.Kind != engine.MovePause && m.Kind != engine.MoveResume {
+		preview, err := p.Bookmarks.Preview(c.Request().Context(), v.Mark.ID, m, user(c))
 		if err != nil {
 			return err
 		}
-		v.Ask.Preview, v.Ask.To = &preview, preview.To
-	default:
-		return engine.Errorf(engine.NotFound, "There is no such move.")
+		v.Ask.Preview, v.Ask.Move.To = &preview, preview.To
 	}
 	return web.Render(c, http.StatusOK, bookmark.Dialog(v))
 }
 
 // moveBookmark answers POST /bookmarks/:id/:word.
 func (p *Pages) moveBookmark(c web.Ctx) error {
-	ctx, id, who, why := c.Request().Context(), web.ID(c), user(c), c.FormValue("why")
-	var err error
-	switch engine.MoveKind(c.Param("word")) {
-	case engine.MovePause:
-		_, err = p.Bookmarks.Pause(ctx, id, who, why)
-	case engine.MoveResume:
-		_, err = p.Bookmarks.Resume(ctx, id, who, why)
-	case engine.MoveReset:
-		_, err = p.Bookmarks.Reset(ctx, id, who, why)
-	case engine.MoveUndo:
-		_, err = p.Bookmarks.Undo(ctx, id, who, why)
-	case engine.MoveRewind:
-		to, broken := strconv.Atoi(c.FormValue("to"))
-		if broken != nil {
-			return engine.Errorf(engine.Invalid, "Choose the version to rewind to.")
-		}
-		_, err = p.Bookmarks.Rewind(ctx, id, to, who, why)
-	default:
-		return engine.Errorf(engine.NotFound, "There is no such move.")
-	}
+	m, err := moveOf(c)
 	if err != nil {
 		return err
 	}
-	return web.Refresh(c, "/bookmarks/"+string(id))
+	if _, err := p.Bookmarks.Make(c.Request().Context(), web.ID(c), m, user(c)); err != nil {
+		return err
+	}
+	return web.Refresh(c, "/bookmarks/"+string(web.ID(c)))
+}
+
+// moveOf reads the move that a person thinks of or makes: the word is its
+// kind, the rest are fields of the form or the query.
+func moveOf(c web.Ctx) (rules.Move, error) {
+	m := rules.Move{Kind: engine.MoveKind(c.Param("word")), Why: c.FormValue("why")}
+	var err error
+	switch m.Kind {
+	case engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveUndo, engine.MoveSetNow, engine.MoveAdopt:
+	case engine.MoveRewind:
+		if m.To, err = strconv.Atoi(c.FormValue("to")); err != nil {
+			return m, engine.Errorf(engine.Invalid, "Choose the version to rewind to.")
+		}
+	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease:
+		m.Pick.Pattern = strings.TrimSpace(c.FormValue("pattern"))
+		if key := c.FormValue("key"); key != "" {
+			m.Pick.Keys = []string{key}
+		}
+		if m.Pick.Since, err = moment(c, "since"); err != nil {
+			return m, err
+		}
+		if m.Pick.Until, err = moment(c, "until"); err != nil {
+			return m, err
+		}
+	default:
+		return m, engine.Errorf(engine.NotFound, "There is no such move.")
+	}
+	return m, nil
+}
+
+// moment reads a day or an instant of a form, in UTC; "" is none.
+func moment(c web.Ctx, field string) (time.Time, error) {
+	text := c.FormValue(field)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, engine.Errorf(engine.Invalid, "%q is not a day. Write it as 2026-11-29.", text)
 }

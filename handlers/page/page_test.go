@@ -498,34 +498,14 @@ func (w world) Partitions(context.Context, engine.ID, int64, int64) ([]engine.Pa
 // moves records what is asked of the rules; their own tests are theirs.
 type moves struct{ s *site }
 
-func (m moves) note(word string, to int, who, why string) (engine.Bookmark, error) {
-	m.s.moved = fmt.Sprintf("%s %d %s %s", word, to, who, why)
+func (m moves) Make(_ context.Context, _ engine.ID, move rules.Move, who string) (engine.Bookmark, error) {
+	m.s.moved = fmt.Sprintf("%s %d %s %s%s", move.Kind, move.To, who, move.Pick.Words(), move.Why)
 	return aMark(m.s.job), nil
 }
 
-func (m moves) Pause(_ context.Context, _ engine.ID, who, why string) (engine.Bookmark, error) {
-	return m.note("pause", 0, who, why)
-}
-
-func (m moves) Resume(_ context.Context, _ engine.ID, who, why string) (engine.Bookmark, error) {
-	return m.note("resume", 0, who, why)
-}
-
-func (m moves) Reset(_ context.Context, _ engine.ID, who, why string) (engine.Bookmark, error) {
-	return m.note("reset", 0, who, why)
-}
-
-func (m moves) Undo(_ context.Context, _ engine.ID, who, why string) (engine.Bookmark, error) {
-	return m.note("undo", 0, who, why)
-}
-
-func (m moves) Rewind(_ context.Context, _ engine.ID, to int, who, why string) (engine.Bookmark, error) {
-	return m.note("rewind", to, who, why)
-}
-
-func (m moves) Preview(_ context.Context, _ engine.ID, kind engine.MoveKind, to int) (rules.Preview, error) {
+func (m moves) Preview(_ context.Context, _ engine.ID, move rules.Move, _ string) (rules.Preview, error) {
 	plan := engine.SourcePlan{Taken: []engine.Planned{{Object: engine.Object{Key: "a.csv", Size: 1000}, Taken: true}}}
-	return rules.Preview{Kind: kind, To: to, Plan: plan, Again: engine.Tally{Files: 1, Bytes: 1000}, Estimate: 14 * time.Second, Alarm: "The target appends: about 1,000 rows would double."}, nil
+	return rules.Preview{Kind: move.Kind, To: move.To, Plan: plan, Again: engine.Tally{Files: 1, Bytes: 1000}, Estimate: 14 * time.Second, Alarm: "The target appends: about 1,000 rows would double."}, nil
 }
 
 func (m moves) Progress(context.Context, engine.ID) ([]rules.Day, engine.SourcePlan, error) {

@@ -39,8 +39,7 @@ type View struct {
 
 // Ask is a move that a person thinks of.
 type Ask struct {
-	Kind    engine.MoveKind
-	To      int
+	rules.Move
 	Preview *rules.Preview // nil for pause and resume, which read nothing again
 }
 
@@ -185,6 +184,18 @@ func change(m engine.BookmarkMove) string {
 		return "paused"
 	case engine.MoveResume:
 		return "resumed"
+	case engine.MoveReadAgain:
+		return show.Many(m.Removed, "file") + " to be read again"
+	case engine.MoveHold:
+		return "held"
+	case engine.MoveRelease:
+		return "released"
+	case engine.MoveSetNow:
+		return "set to now, " + show.Many(m.Added, "file") + " count as read without having been"
+	case engine.MoveAdopt:
+		return "the changed source is the same thing"
+	case engine.MoveImport:
+		return "imported"
 	}
 	return string(m.Kind)
 }
@@ -203,14 +214,24 @@ func sign(m engine.BookmarkMove) (show.Sign, bool) {
 		return show.Sign{Icon: "pause", Word: "Pause", Hue: "idle"}, true
 	case engine.MoveResume:
 		return show.Sign{Icon: "play", Word: "Resume", Hue: "idle"}, true
+	case engine.MoveReadAgain:
+		return show.Sign{Icon: "rewind", Word: "Read again", Hue: "acc"}, true
+	case engine.MoveHold:
+		return show.Sign{Icon: "hand", Word: "Hold", Hue: "warn"}, true
+	case engine.MoveRelease:
+		return show.Sign{Icon: "play", Word: "Release", Hue: "acc"}, true
+	case engine.MoveSetNow:
+		return show.Sign{Icon: "fast-forward", Word: "Set to now", Hue: "acc"}, true
+	case engine.MoveAdopt:
+		return show.Sign{Icon: "check", Word: "Same thing", Hue: "idle"}, true
+	case engine.MoveImport:
+		return show.Sign{Icon: "download", Word: "Import", Hue: "acc"}, true
 	}
 	return show.Sign{}, false
 }
 
 // beside reports moves that made no version of their own.
-func beside(m engine.BookmarkMove) bool {
-	return m.Kind == engine.MovePause || m.Kind == engine.MoveResume
-}
+func beside(m engine.BookmarkMove) bool { return m.Kind.Beside() }
 
 func (a Ask) title() string {
 	switch a.Kind {
@@ -224,14 +245,47 @@ func (a Ask) title() string {
 		return "Undo the newest move"
 	case engine.MoveRewind:
 		return fmt.Sprintf("Rewind to v%d", a.To)
-	case engine.MoveAdvance:
+	case engine.MoveReadAgain:
+		return "Read again: " + a.Pick.Words()
+	case engine.MoveHold:
+		return "Hold " + a.Pick.Words()
+	case engine.MoveRelease:
+		return "Release " + a.Pick.Words()
+	case engine.MoveSetNow:
+		return "Set to now"
+	case engine.MoveAdopt:
+		return "This is the same source"
+	case engine.MoveAdvance, engine.MoveImport:
 	}
 	return string(a.Kind)
 }
 
 func (a Ask) button() string {
-	word, _, _ := strings.Cut(a.title(), " ")
-	return word
+	switch a.Kind {
+	case engine.MoveReadAgain:
+		return "Read again"
+	case engine.MoveSetNow:
+		return "Set to now"
+	case engine.MoveAdopt:
+		return "Same thing"
+	default:
+		word, _, _ := strings.Cut(a.title(), " ")
+		return word
+	}
+}
+
+// fields carry what was picked from the dialog to the move.
+func (a Ask) fields() [][2]string {
+	fields := [][2]string{{"pattern", a.Pick.Pattern}}
+	for _, key := range a.Pick.Keys {
+		fields = append(fields, [2]string{"key", key})
+	}
+	for name, at := range map[string]time.Time{"since": a.Pick.Since, "until": a.Pick.Until} {
+		if !at.IsZero() {
+			fields = append(fields, [2]string{name, at.UTC().Format(time.RFC3339)})
+		}
+	}
+	return fields
 }
 
 func (a Ask) text() string {
@@ -265,6 +319,8 @@ func entrySign(e engine.Entry) show.Sign {
 		return show.Sign{Icon: "skip-forward", Word: "Skipped", Hue: "idle"}
 	case engine.EntryHeld:
 		return show.Sign{Icon: "hand", Word: "Held", Hue: "warn"}
+	case engine.EntryReopened:
+		return show.Sign{Icon: "rewind", Word: "To be read again", Hue: "acc"}
 	case engine.EntryGone:
 		return show.Sign{Icon: "ban", Word: "Gone", Hue: "idle"}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"time"
 
 	"dogear/engine"
 	"dogear/handlers/control"
@@ -13,11 +14,20 @@ import (
 type Bookmark struct {
 	List   bookmarkList   `cmd:"" help:"List the bookmarks."`
 	Show   bookmarkShow   `cmd:"" help:"Show a bookmark and its history."`
+	Plan   bookmarkPlan   `cmd:"" help:"Show what the next run would read, and why."`
 	Pause  bookmarkPause  `cmd:"" help:"Keep a bookmark where it is while its job goes on reading what is new."`
 	Resume bookmarkResume `cmd:"" help:"Let a paused bookmark move again."`
 	Reset  bookmarkReset  `cmd:"" help:"Send a bookmark back to the beginning: nothing counts as read."`
 	Rewind bookmarkRewind `cmd:"" help:"Restore an earlier version of a bookmark."`
 	Undo   bookmarkUndo   `cmd:"" help:"Take back the newest move of a bookmark."`
+
+	ReadAgain bookmarkReadAgain `cmd:"" help:"Let the next run read chosen files again."`
+	Hold      bookmarkHold      `cmd:"" help:"Keep chosen files that are not read yet from being read."`
+	Release   bookmarkRelease   `cmd:"" help:"Let the next run read what is held."`
+	SetNow    bookmarkSetNow    `cmd:"" help:"Let everything that the source holds now count as read."`
+	Adopt     bookmarkAdopt     `cmd:"" help:"Say that a source whose path, format or table has changed is the same thing."`
+	Export    bookmarkExport    `cmd:"" help:"Write a bookmark and its ledger as JSON lines."`
+	Import    bookmarkImport    `cmd:"" help:"Take over what an exported bookmark says was read."`
 }
 
 type bookmarkList struct{ target }
@@ -83,15 +93,6 @@ func bookmarkRows(t *table, b *control.Bookmark) {
 	}
 }
 
-// move makes a move and shows the bookmark as it stands then.
-func (m *mark) move(ctx context.Context, term Terminal, kind engine.MoveKind, to int, why string) error {
-	moved, err := post[control.Bookmark](ctx, m.Data, "/bookmark", control.Move{Owner: m.Job, Ctx: m.Ctx, Kind: kind, To: to, Why: why})
-	if err != nil {
-		return err
-	}
-	return m.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
-}
-
 // why is the reason that stands in the history.
 type why struct {
 	Why string `help:"The reason, for the history."`
@@ -104,7 +105,7 @@ type bookmarkPause struct {
 
 // Run pauses.
 func (c *bookmarkPause) Run(ctx context.Context, term Terminal) error {
-	return c.move(ctx, term, engine.MovePause, 0, c.Why)
+	return c.make(ctx, term, trial{}, control.Move{Kind: engine.MovePause, Why: c.Why})
 }
 
 type bookmarkResume struct {
@@ -114,36 +115,49 @@ type bookmarkResume struct {
 
 // Run resumes.
 func (c *bookmarkResume) Run(ctx context.Context, term Terminal) error {
-	return c.move(ctx, term, engine.MoveResume, 0, c.Why)
+	return c.make(ctx, term, trial{}, control.Move{Kind: engine.MoveResume, Why: c.Why})
 }
 
 type bookmarkReset struct {
 	mark
+	trial
 	why
+	All bool `help:"Every bookmark of the job."`
 }
 
 // Run resets.
 func (c *bookmarkReset) Run(ctx context.Context, term Terminal) error {
-	return c.move(ctx, term, engine.MoveReset, 0, c.Why)
+	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveReset, All: c.All, Why: c.Why})
 }
 
 type bookmarkRewind struct {
 	mark
+	trial
 	why
-	To int `required:"" help:"The version to restore; 0 is before the first."`
+	To    *int      `xor:"to" help:"The version to restore; 0 is before the first."`
+	ToRun string    `xor:"to" help:"The version that this run made."`
+	At    time.Time `xor:"to" help:"The version that stood at this time, such as 2026-11-29T12:00:00Z."`
 }
 
 // Run rewinds.
 func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
-	return c.move(ctx, term, engine.MoveRewind, c.To, c.Why)
+	move := control.Move{Kind: engine.MoveRewind, ToRun: engine.ID(c.ToRun), At: c.At, Why: c.Why}
+	switch {
+	case c.To != nil:
+		move.To = *c.To
+	case c.ToRun == "" && c.At.IsZero():
+		return engine.Errorf(engine.Invalid, "Say where to rewind to: --to VERSION, --to-run RUN or --at TIME.")
+	}
+	return c.make(ctx, term, c.trial, move)
 }
 
 type bookmarkUndo struct {
 	mark
+	trial
 	why
 }
 
 // Run takes the newest move back.
 func (c *bookmarkUndo) Run(ctx context.Context, term Terminal) error {
-	return c.move(ctx, term, engine.MoveUndo, 0, c.Why)
+	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveUndo, Why: c.Why})
 }

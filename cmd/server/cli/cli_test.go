@@ -208,10 +208,53 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"rewind", "copy", "--to", "0"}, "v4"},
 		{[]string{"show", "copy"}, "from the beginning"},
 		{[]string{"list"}, "copy"},
+		{[]string{"plan", "copy"}, "1 file, 19 B"},
+		{[]string{"set-now", "copy", "--dry-run"}, "0 files, 0 B"},
+		{[]string{"show", "copy"}, "v4"},
+		{[]string{"set-now", "copy", "--why", "loaded by hand"}, "v5"},
+		{[]string{"plan", "copy"}, "0 files, 0 B"},
+		{[]string{"read-again", "copy", "--pattern", "*.csv", "--dry-run"}, "about 2 rows would stand twice"},
+		{[]string{"read-again", "copy", "--file", "1.csv"}, "v6"},
+		{[]string{"plan", "copy"}, "asked for by owner"},
+		{[]string{"hold", "copy", "--file", "1.csv", "--why", "wrong prices"}, "v7"},
+		{[]string{"plan", "copy"}, "held by owner: wrong prices"},
+		{[]string{"release", "copy", "--since", "2026-01-01"}, "v8"},
+		{[]string{"rewind", "copy", "--at", "2020-01-01T00:00:00Z"}, "v9"},
+		{[]string{"undo", "copy"}, "v10"},
 	} {
 		if got := s.ok(t, append([]string{"bookmark"}, step.args...)...); !strings.Contains(got, step.want) {
 			t.Errorf("bookmark %q: got\n%s\nwant %q", step.args, got, step.want)
 		}
+	}
+}
+
+func TestABookmarkIsCarriedToAnotherServer(t *testing.T) {
+	t.Parallel()
+	from, to := serve(t, t.TempDir()), serve(t, t.TempDir())
+	for _, s := range []*site{from, to} {
+		s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+		_, err := s.run(t, document("w"), "workflow", "import", "-")
+		must(t, err)
+	}
+	from.ok(t, "workflow", "run", "--wait", "w")
+	file := filepath.Join(t.TempDir(), "copy.jsonl")
+	from.ok(t, "bookmark", "export", "copy", "--out", file)
+	text, err := os.ReadFile(file)
+	must(t, err)
+
+	// The other server's job has never run: its bookmark is named by context.
+	shown, err := to.run(t, string(text), "bookmark", "import", "copy", "-", "--ctx", "input", "--why", "moved house")
+
+	must(t, err)
+	if !strings.Contains(shown, "v1") || !strings.Contains(shown, "1, ") {
+		t.Errorf("got\n%s\nwant the bookmark at v1 with one file", shown)
+	}
+	_, err = to.run(t, "{}", "bookmark", "import", "copy", "-")
+	if engine.CodeOf(err) != engine.Invalid {
+		t.Errorf("importing another file: %v, want it refused", err)
+	}
+	if got := to.ok(t, "bookmark", "show", "copy"); !strings.Contains(got, "moved house") {
+		t.Errorf("got\n%s\nwant the reason in the history", got)
 	}
 }
 

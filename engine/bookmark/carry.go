@@ -1,0 +1,133 @@
+package bookmark
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/bookmark/page"
+)
+
+// Carried is the first line of an exported bookmark; every line after it is
+// one entry of the ledger, in order of key.
+type Carried struct {
+	Format      int    `json:"dogear_bookmark"` // 1
+	Job         string `json:"job"`
+	Ctx         string `json:"ctx"`
+	Fingerprint string `json:"fingerprint"`
+	Version     int    `json:"version"`
+	Files       int64  `json:"files"`
+	Bytes       int64  `json:"bytes"`
+}
+
+const carriedFormat = 1
+
+// Export writes a bookmark and all that its ledger says, as JSON lines.
+func (s *Service) Export(ctx context.Context, id engine.ID, to io.Writer) error {
+	mark, err := s.Store.Bookmark(ctx, id)
+	if err != nil {
+		return err
+	}
+	job, err := s.Store.Job(ctx, mark.Job)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(to)
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	if err := lines.Encode(Carried{
+		Format: carriedFormat, Job: job.Name, Ctx: mark.Ctx, Fingerprint: mark.Fingerprint, Version: mark.Version, Files: mark.Files, Bytes: mark.Bytes,
+	}); err != nil {
+		return fmt.Errorf("export a bookmark: %w", err)
+	}
+	for e, err := range Entries(ctx, s.Store, mark.Root) {
+		if err != nil {
+			return err
+		}
+		if err := lines.Encode(e); err != nil {
+			return fmt.Errorf("export a bookmark: %w", err)
+		}
+	}
+	return out.Flush()
+}
+
+// maxLine bounds one line of an import: a key may have 1,024 bytes, a range of
+// a table a few kilobytes.
+const maxLine = 1 << 20
+
+// Import makes what an exported bookmark says count as read, instead of what
+// did before. Nothing moves where any line is wrong.
+func (s *Service) Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error) {
+	by := By{Who: who, Why: strings.TrimSpace(why), At: s.Now().UTC()}
+	ledger, head, err := readCarried(ctx, s.Store, from)
+	if err != nil {
+		return engine.Bookmark{}, err
+	}
+	by.Why = strings.TrimSuffix(fmt.Sprintf("from %s of %s, v%d: %s", head.Ctx, head.Job, head.Version, by.Why), ": ")
+	moved, err := s.Store.MoveBookmark(ctx, id, false, func(b engine.Bookmark, _ []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error) {
+		b.Newest = ledger.newest
+		added, removed := max(0, ledger.Files-b.Files), max(0, b.Files-ledger.Files)
+		next, line := next(b, engine.MoveImport, ledger.Root, ledger.Stats, by)
+		line.Added, line.Removed = added, removed
+		return next, line, nil
+	})
+	if err == nil && s.Changed != nil {
+		s.Changed(moved)
+	}
+	return moved, err
+}
+
+// readCarried reads an export into a ledger, a chunk at a time.
+func readCarried(ctx context.Context, pages Pages, from io.Reader) (rewritten, Carried, error) {
+	ledger := rewritten{}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	var head Carried
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Format != carriedFormat {
+		return ledger, head, errors.Join(notCarried(1, "it is not the head of an exported bookmark"), lines.Err())
+	}
+	var changes []engine.Entry
+	last := ""
+	for n := 2; lines.Scan(); n++ {
+		var e engine.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return ledger, head, notCarried(n, "it is not an entry: "+err.Error())
+		}
+		switch {
+		case e.State < engine.EntryRead || e.State > engine.EntryReopened:
+			return ledger, head, notCarried(n, fmt.Sprintf("it has the state %d, which there is not", e.State))
+		case e.Key <= last:
+			return ledger, head, notCarried(n, fmt.Sprintf("its key %q does not come after %q", e.Key, last))
+		}
+		last = e.Key
+		if e.State == engine.EntryRead && e.ModNS >= ledger.newest.ModNS {
+			ledger.newest = e.Object
+		}
+		if changes = append(changes, e); len(changes) == rewriteChunk {
+			written, err := Write(ctx, pages, ledger.Root, changes)
+			if err != nil {
+				return ledger, head, err
+			}
+			ledger.Written, changes = written, changes[:0]
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return ledger, head, fmt.Errorf("read an exported bookmark: %w", err)
+	}
+	written, err := Write(ctx, pages, ledger.Root, changes)
+	ledger.Written = written
+	ledger.newest = page.Keep(engine.Entry{Object: ledger.newest}).Object
+	if err == nil && written.Files != head.Files {
+		err = engine.Errorf(engine.Invalid, "The file is cut off: its head speaks of %d files read, and %d follow.", head.Files, written.Files)
+	}
+	return ledger, head, err
+}
+
+func notCarried(line int, why string) error {
+	return engine.Errorf(engine.Invalid, "Line %d of the file cannot be imported: %s. Nothing was changed.", line, why)
+}

@@ -1,0 +1,136 @@
+package bookmark
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dogear/engine"
+)
+
+// Preview is what a move would do, said before it is made.
+type Preview struct {
+	Kind     engine.MoveKind
+	To       int               // the version it would restore
+	Chosen   int64             // objects that are read again, held, released or adopted
+	Plan     engine.SourcePlan // what the next run would then read
+	Again    engine.Tally      // of that, what counts as read now
+	Estimate time.Duration     // of the next run; 0 where no run has been seen
+	// Alarm says what the target does with rows that would come again; Safe is
+	// set only where no row can stand twice.
+	Alarm string
+	Safe  bool
+}
+
+// Preview plans the next run as it would be after a move.
+func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string) (Preview, error) {
+	p := Preview{Kind: m.Kind}
+	mark, err := s.Store.Bookmark(ctx, id)
+	if err != nil {
+		return p, err
+	}
+	history, err := s.Store.BookmarkMoves(ctx, id)
+	if err != nil {
+		return p, err
+	}
+	by := By{Who: who, At: s.Now().UTC()}
+	ready, err := s.ready(ctx, mark, m, by)
+	if err != nil {
+		return p, err
+	}
+	moved, line, err := decide(mark, history, m, ready, by)
+	if err != nil {
+		return p, err
+	}
+	p.To = line.To
+	if ready.ledger != nil {
+		p.Chosen = ready.ledger.chosen
+	}
+	job, err := s.Store.Job(ctx, mark.Job)
+	if err != nil {
+		return p, err
+	}
+	if p.Plan, err = s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: moved.Root}, Adopt: m.Kind == engine.MoveAdopt}); err != nil {
+		return p, err
+	}
+	if err := s.again(ctx, mark, &p); err != nil {
+		return p, err
+	}
+	pace, err := s.Store.Pace(ctx, job.ID)
+	if err != nil {
+		return p, err
+	}
+	if pace > 0 {
+		p.Estimate = time.Duration(float64(bytesOf(p.Plan.Taken)) / pace * float64(time.Second))
+	}
+	p.Alarm, p.Safe = alarm(job, p.Again, rowsPerByte(history))
+	return p, nil
+}
+
+// again counts what a plan would read that counts as read now.
+func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) error {
+	if p.Plan.Spec.Table != "" {
+		return s.tableAgain(ctx, mark, p)
+	}
+	ledger := newCursor(ctx, s.Store, mark.Root)
+	for _, o := range p.Plan.Taken { // in order of key
+		e, err := ledger.find(o.Key)
+		if err != nil {
+			return err
+		}
+		if e != nil && e.State == engine.EntryRead {
+			p.Again.Files++
+			p.Again.Bytes += o.Size
+		}
+	}
+	return nil
+}
+
+func bytesOf(taken []engine.Planned) (sum int64) {
+	for _, o := range taken {
+		sum += o.Size
+	}
+	return sum
+}
+
+// rowsPerByte is the density of the source in the advances seen so far.
+func rowsPerByte(history []engine.BookmarkMove) float64 {
+	var rows, bytes int64
+	for _, m := range history {
+		if m.Kind == engine.MoveAdvance {
+			rows += m.Rows
+			bytes += m.InBytes
+		}
+	}
+	if bytes == 0 {
+		return 0
+	}
+	return float64(rows) / float64(bytes)
+}
+
+// alarm says what the sinks of a job do with rows that come again. It is safe
+// only under the rules of bookmarks.md, Safe writes.
+func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
+	if again.Files == 0 {
+		return "Nothing that was read comes again.", true
+	}
+	for _, sink := range job.SQL.Sinks {
+		switch sink.Mode {
+		case engine.Append, "":
+			rows := int64(float64(again.Bytes) * density)
+			return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
+		case engine.OverwritePartitions:
+			return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
+		case engine.Merge:
+			if sink.LatestBy == "" {
+				return fmt.Sprintf("%s is merged on %s: no row stands twice. Without a column that says which row is the latest, an older row that is read again replaces a newer one.",
+					sink.Place(), strings.Join(sink.Keys, ", ")), false
+			}
+			return fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Place(), strings.Join(sink.Keys, ", ")), true
+		case engine.Replace:
+			return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
+		}
+	}
+	return "This job writes nothing.", true
+}
