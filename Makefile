@@ -39,11 +39,16 @@ test: system bin/dogear bin/versitygw e2e/node_modules/.installed ## every test:
 	npm test --silent
 	go vet ./...
 	e2e/with-postgres.sh e2e/with-mariadb.sh go test -timeout 20m ./...
+	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=5000
 	node --test --test-concurrency=1 e2e/*.test.mjs
 
 .PHONY: race
 race: static/dist/app.js ## the engine's tests under the race detector
 	e2e/with-postgres.sh go test -race -timeout 30m ./engine/exec/... ./engine/event/... ./handlers/live/... ./db/...
+
+.PHONY: soak
+soak: ## the long versions of tests: 100,000 histories of a bookmark
+	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=100000 -timeout 60m -v
 
 .PHONY: e2e
 e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone
