@@ -45,6 +45,7 @@ var figures = []struct {
 	{"transition_p50", transition},
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
+	{"postgres_to_parquet", postgresToParquet},
 	{"ledger", ledger},
 	{"graph_500", graph500},
 }
