@@ -19,39 +19,46 @@ type runRow struct {
 	Properties, By, TriggerID      string
 	Due, Started, Ended, StopAsked int64
 	StopBy, Outcome, Error         string
+	Pick, Previous                 string
+	Paused                         int64
 	Seq                            int64
 	OpenNodes                      int
 }
 
-const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes FROM run`
+const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused FROM run`
 
 func scanRun(row interface{ Scan(...any) error }) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused)
 	return r, err
 }
 
 func (r *runRow) run() (engine.Run, error) {
 	properties, err := decode[map[string]string](r.Properties)
+	pick, pickErr := decode[*engine.Selection](r.Pick)
 	return engine.Run{
 		ID: engine.ID(r.ID), Kind: engine.RunKind(r.Kind), Object: engine.ID(r.ObjectID), Name: r.Name, Version: r.Version,
 		Properties: properties, By: r.By, Trigger: engine.ID(r.TriggerID), Due: instant(r.Due), Started: instant(r.Started),
 		Ended: instant(r.Ended), StopAsked: instant(r.StopAsked), StopBy: r.StopBy, Outcome: engine.Outcome(r.Outcome),
-		Error: r.Error, Seq: r.Seq,
-	}, err
+		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Paused: instant(r.Paused),
+	}, errors.Join(err, pickErr)
 }
 
 // putRun makes the row of a run or writes what may change in it.
 func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
 	if !fresh {
-		return s.exec(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ? WHERE id = ?`,
-			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, string(run.ID))
+		return s.exec(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
+			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
+	}
+	pick := ""
+	if run.Pick != nil {
+		pick = encode(run.Pick)
 	}
 	err := s.exec(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, seq, open_nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
-		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open)
+		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, pick, string(run.Previous))
 	if err != nil {
 		return err
 	}
@@ -59,7 +66,7 @@ func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine
 }
 
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
-  error, ready_at, not_before, deadline, started, ended FROM node_run`
+  error, ready_at, not_before, deadline, started, ended, copied FROM node_run`
 
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -86,7 +93,7 @@ func scanNode(rows *sql.Rows) (n engine.NodeRun, err error) {
 	var run, ref, trigger, state, arguments, process, batch, counts string
 	var ready, notBefore, deadline, started, ended int64
 	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
-		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended)
+		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied)
 	if err != nil {
 		return n, err
 	}
@@ -227,4 +234,22 @@ func (s *Store) Events(ctx context.Context, run engine.ID, since int64) ([]engin
 		all = append(all, e)
 	}
 	return all, rows.Err()
+}
+
+// PausedRuns lists the open runs that are paused.
+func (s *Store) PausedRuns(ctx context.Context) ([]engine.ID, error) {
+	rows, err := s.read.DB.QueryContext(ctx, `SELECT id FROM run WHERE ended = 0 AND paused <> 0`)
+	if err != nil {
+		return nil, fmt.Errorf("find the paused runs: %w", err)
+	}
+	defer rows.Close()
+	var ids []engine.ID
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("find the paused runs: %w", err)
+		}
+		ids = append(ids, engine.ID(id))
+	}
+	return ids, rows.Err()
 }

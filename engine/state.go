@@ -70,7 +70,10 @@ type NodeRun struct {
 	Start   int    `json:"start"`
 	Attempt int    `json:"attempt"`
 	// By is the trigger that started it; "" for a job or crawl started alone.
-	By      ID     `json:"by,omitempty"`
+	By ID `json:"by,omitempty"`
+	// Copied is the run that this node run comes from, where its run goes on
+	// from that one without doing it again.
+	Copied  ID     `json:"copied,omitempty"`
 	State   State  `json:"state"`
 	Why     string `json:"why,omitempty"` // why it waits, in words
 	Fence   int64  `json:"fence"`

@@ -143,13 +143,20 @@ type Run struct {
 	By         string            `json:"by"`                // user name, or "schedule"
 	Trigger    ID                `json:"trigger,omitempty"` // the start trigger
 	Due        time.Time         `json:"due,omitzero"`      // the schedule's instant
-	Started    time.Time         `json:"started"`
-	Ended      time.Time         `json:"ended,omitzero"`
-	StopAsked  time.Time         `json:"stop_asked,omitzero"`
-	StopBy     string            `json:"stop_by,omitempty"`
-	Outcome    Outcome           `json:"outcome,omitempty"`
-	Error      string            `json:"error,omitempty"` // why it could not start
-	Seq        int64             `json:"seq"`             // of its newest event
+	// Pick, where it is set, are files read again beside the bookmark: nothing
+	// else is read, and the bookmark stays where it is.
+	Pick *Selection `json:"pick,omitempty"`
+	// Previous is the run that this one goes on from.
+	Previous ID `json:"previous,omitempty"`
+	// Paused is when the run was paused; nothing of it starts until it goes on.
+	Paused    time.Time `json:"paused,omitzero"`
+	Started   time.Time `json:"started"`
+	Ended     time.Time `json:"ended,omitzero"`
+	StopAsked time.Time `json:"stop_asked,omitzero"`
+	StopBy    string    `json:"stop_by,omitempty"`
+	Outcome   Outcome   `json:"outcome,omitempty"`
+	Error     string    `json:"error,omitempty"` // why it could not start
+	Seq       int64     `json:"seq"`             // of its newest event
 }
 
 // Open reports whether r has not ended.

@@ -81,7 +81,7 @@ func (h *house) job(ctx context.Context, name string, body engine.JobBody) (engi
 // runJob runs a job to its end and returns how long that took.
 func (h *house) runJob(ctx context.Context, id engine.ID) (time.Duration, engine.NodeRun, error) {
 	start := time.Now()
-	run, err := h.exec.StartJob(ctx, id, nil, "bench")
+	run, err := h.exec.StartJob(ctx, id, nil, nil, "bench")
 	if err != nil {
 		return 0, engine.NodeRun{}, err
 	}

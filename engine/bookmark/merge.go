@@ -33,7 +33,8 @@ type merge struct {
 	now     time.Time
 	part    *engine.SourcePlan
 	changed string
-	whole   bool // without the source's bounds and settle time
+	pick    *picker // only these, where it is set
+	whole   bool    // without the source's bounds and settle time
 	digest  *xxhash.Digest
 	line    []byte       // of the digest
 	read    engine.Tally // already read: counted here, for they are nearly all
@@ -94,7 +95,7 @@ func (m *merge) sum(o engine.Object) {
 // Should the listing break off later, the whole plan fails and nothing is
 // gone.
 func (m *merge) gone(e *engine.Entry) {
-	if e.State == engine.EntryGone {
+	if e.State == engine.EntryGone || m.pick != nil {
 		return
 	}
 	kept := keep(e)
@@ -106,6 +107,10 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 	m.sum(o.Object)
 	if o.Filtered != "" {
 		count(m.part, engine.ReasonFiltered, o.Object)
+		return nil
+	}
+	if m.pick != nil {
+		m.judgePicked(o.Object, prior)
 		return nil
 	}
 	if prior == nil || prior.State == engine.EntryGone {
@@ -127,6 +132,20 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 	}
 	m.judgeKnown(o.Object, keep(prior), difference)
 	return nil
+}
+
+// judgePicked takes what was picked and read before. What was never read waits
+// for an ordinary run, which marks it as read: a run beside the bookmark that
+// took it would have the next one double it.
+func (m *merge) judgePicked(o engine.Object, prior *engine.Entry) {
+	switch {
+	case !m.pick.picks(o):
+		count(m.part, engine.ReasonOutside, o)
+	case prior == nil || prior.State != engine.EntryRead && prior.State != engine.EntrySkipped:
+		m.except(o, engine.ReasonOutside, "is not read yet; the next ordinary run reads it", keep(prior))
+	default:
+		m.take(o, engine.ReasonReopened, keep(prior))
+	}
 }
 
 // judgeAsked gives an object the reason that a person wants.
@@ -264,7 +283,7 @@ func (m *merge) notice(format string, args ...any) {
 // whatever its size (B31).
 func (m *merge) bound() {
 	files, bytes := m.src.Options.MaxFiles, m.src.Options.MaxBytes
-	if m.whole || files <= 0 && bytes <= 0 {
+	if m.whole || m.pick != nil || files <= 0 && bytes <= 0 {
 		return
 	}
 	all := m.part.Taken

@@ -54,6 +54,9 @@ type Request struct {
 	// Roots replace the ledger's newest root by context: what a rewind or a
 	// reset would make of it.
 	Roots map[string]string
+	// Pick, where it is set, are files read again beside the bookmarks: only
+	// they are taken, and no bookmark moves.
+	Pick *engine.Selection
 	// Adopt accepts a source whose fingerprint has changed.
 	Adopt bool
 	// Whole leaves out the bounds and settle times of the sources: what there
@@ -118,11 +121,17 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 	if root, ok := q.Roots[part.Ctx]; ok {
 		part.LedgerRoot = root
 	}
-	part.Moves = q.Job.Bookmark == engine.BookmarkOn && (mark == nil || !mark.Paused)
+	part.Moves = q.Job.Bookmark == engine.BookmarkOn && (mark == nil || !mark.Paused) && q.Pick == nil
 	if spec.Table != "" {
 		return part, p.table(ctx, q, &part)
 	}
-	m := &merge{planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks), whole: q.Whole}
+	var pick *picker
+	if q.Pick != nil {
+		if pick, err = newPicker(*q.Pick); err != nil {
+			return part, err
+		}
+	}
+	m := &merge{pick: pick, planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks), whole: q.Whole}
 	if err := m.run(ctx); err != nil {
 		return part, err
 	}

@@ -62,6 +62,9 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	if err != nil {
 		return err
 	}
+	if q.Pick != nil {
+		return engine.Errorf(engine.Invalid, "The source %s is a table, of which no files can be chosen. Rewind its bookmark instead.", part.Source)
+	}
 	spec := part.Spec
 	if q.Whole {
 		spec.Options.Table.MaxRows, spec.Options.Table.Lag, spec.Options.Table.Closed = 0, 0, ""

@@ -22,6 +22,9 @@ type Store interface {
 	Commit(ctx context.Context, steps []flow.Step) []flow.Written
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
+	// PausedRuns lists the open runs that are paused.
+	PausedRuns(ctx context.Context) ([]engine.ID, error)
 	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
 	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
@@ -78,6 +81,7 @@ type Exec struct {
 	pins    map[engine.ID]pin
 	jobs    map[jobVersion]engine.Job
 	working map[engine.NodeKey]*attempt
+	paused  map[engine.ID]bool
 	waiting []engine.NodeRun // ready nodes that found no room, oldest first
 	stopped bool
 
@@ -108,7 +112,7 @@ func New(c Config) *Exec {
 	}
 	return &Exec{
 		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},
-		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, working: map[engine.NodeKey]*attempt{},
+		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
 	}
 }
 
@@ -131,6 +135,13 @@ func (e *Exec) Run(ctx context.Context) error {
 	left, err := e.Store.OpenNodes(ctx)
 	if err != nil {
 		return fmt.Errorf("find what was under way: %w", err)
+	}
+	paused, err := e.Store.PausedRuns(ctx)
+	if err != nil {
+		return fmt.Errorf("find which runs are paused: %w", err)
+	}
+	for _, id := range paused {
+		e.paused[id] = true
 	}
 	// A transition is never cut off: the loop outlives ctx until all work is done.
 	loop, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -240,11 +251,16 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 			engine.TimedOut, engine.Skipped, engine.Lost:
 		}
 	}
-	if !w.Run.Open() {
-		e.mu.Lock()
-		delete(e.pins, w.Run.ID)
-		e.mu.Unlock()
+	e.mu.Lock()
+	if w.Run.Open() && !w.Run.Paused.IsZero() {
+		e.paused[w.Run.ID] = true
+	} else {
+		delete(e.paused, w.Run.ID)
 	}
+	if !w.Run.Open() {
+		delete(e.pins, w.Run.ID)
+	}
+	e.mu.Unlock()
 	e.Committed(w)
 }
 

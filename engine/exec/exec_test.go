@@ -353,10 +353,10 @@ func TestOneJobRunsOnceAtATime(t *testing.T) {
 			<-release
 			return runner.Result{State: engine.Succeeded}, nil
 		}
-		first, err := h.exec.StartJob(t.Context(), ref.ID, nil, "owner")
+		first, err := h.exec.StartJob(t.Context(), ref.ID, nil, nil, "owner")
 		must(t, err)
 		h.await(first.ID, "the first runs", func(_ engine.Run, n []engine.NodeRun) bool { return n[0].State == engine.Running })
-		second, err := h.exec.StartJob(t.Context(), ref.ID, nil, "owner")
+		second, err := h.exec.StartJob(t.Context(), ref.ID, nil, nil, "owner")
 		must(t, err)
 
 		_, waiting := h.await(second.ID, "the second waits", func(_ engine.Run, n []engine.NodeRun) bool { return n[0].State == engine.Ready })
@@ -444,7 +444,7 @@ func TestPublishIsTriedUntilItSucceeds(t *testing.T) {
 			return nil
 		}
 
-		run, err := h.exec.StartJob(t.Context(), ref.ID, nil, "owner")
+		run, err := h.exec.StartJob(t.Context(), ref.ID, nil, nil, "owner")
 		must(t, err)
 		_, nodes := h.ends(run.ID)
 		batch, err := h.store.Batch(t.Context(), nodes[0].Batch)
@@ -475,7 +475,7 @@ func TestStoppedServerPublishesWhatItCommitted(t *testing.T) {
 			}
 			return nil
 		}
-		run, err := h.exec.StartJob(t.Context(), ref.ID, nil, "owner")
+		run, err := h.exec.StartJob(t.Context(), ref.ID, nil, nil, "owner")
 		must(t, err)
 		h.await(run.ID, "it publishes", func(_ engine.Run, n []engine.NodeRun) bool { return n[0].State == engine.Publishing })
 		h.stop()

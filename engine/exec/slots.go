@@ -116,7 +116,10 @@ func (e *Exec) claiming(step flow.Step) flow.Step {
 			if stopping || n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
 				continue
 			}
-			ok, why := e.slots.claim(n)
+			ok, why := false, "waits until its run goes on"
+			if w.Run.Paused.IsZero() {
+				ok, why = e.slots.claim(n)
+			}
 			if !ok {
 				n.Why = why
 				continue
@@ -172,7 +175,7 @@ func (e *Exec) fill() {
 	}
 	var chosen []engine.NodeRun
 	e.waiting = slices.DeleteFunc(e.waiting, func(n engine.NodeRun) bool {
-		if !e.slots.room(n.Ref, chosen) {
+		if e.paused[n.Run] || !e.slots.room(n.Ref, chosen) {
 			return false
 		}
 		chosen = append(chosen, n)

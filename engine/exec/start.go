@@ -81,10 +81,8 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	}
 	e.keep(pin{run, g})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-		if w.MaxRuns > 0 {
-			if open := st.OpenRuns(w.ID); open >= w.MaxRuns {
-				return flow.Writes{}, engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
-			}
+		if err := mayStart(st, &w); err != nil {
+			return flow.Writes{}, err
 		}
 		writes := flow.Begin(g, st, run, start.ID, now)
 		writes.Fire = fire
@@ -124,8 +122,9 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 	return nil
 }
 
-// StartJob starts a run of one job alone.
-func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error) {
+// StartJob starts a run of one job alone. With pick it reads those files again
+// beside its bookmarks, and nothing else.
+func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error) {
 	job, err := e.Store.Job(ctx, id)
 	if err != nil {
 		return engine.Run{}, err
@@ -136,7 +135,11 @@ func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string
 	if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s reads the property %s. Give it a value to run the job alone.", job.Name, strings.Join(missing, ", "))
 	}
-	return e.startAlone(ctx, engine.RunJob, job.Head, engine.Ref{Kind: engine.KindJob, ID: id}, properties, by)
+	if pick != nil && pick.Empty() {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Choose what is read again: files by name, a path pattern, or when they were written.")
+	}
+	e.keepJob(job)
+	return e.startAlone(ctx, job.Head, engine.Run{Kind: engine.RunJob, Properties: properties, Pick: pick, By: by})
 }
 
 // StartCrawl starts one crawler alone.
@@ -148,13 +151,16 @@ func (e *Exec) StartCrawl(ctx context.Context, id engine.ID, by string) (engine.
 	if crawler.Version == 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Crawler %s has never been published. Publish it, then run it.", crawler.Name)
 	}
-	return e.startAlone(ctx, engine.RunCrawl, crawler.Head, engine.Ref{Kind: engine.KindCrawler, ID: id}, nil, by)
+	return e.startAlone(ctx, crawler.Head, engine.Run{Kind: engine.RunCrawl, By: by})
 }
 
-func (e *Exec) startAlone(ctx context.Context, kind engine.RunKind, head engine.Head, ref engine.Ref, properties map[string]string, by string) (engine.Run, error) {
+// startAlone starts run, of the job or crawler that head names.
+func (e *Exec) startAlone(ctx context.Context, head engine.Head, run engine.Run) (engine.Run, error) {
 	now := e.Now().UTC()
-	run := engine.Run{
-		ID: engine.NewID(now), Kind: kind, Object: head.ID, Name: head.Name, Version: head.Version, Properties: properties, By: by, Started: now,
+	run.ID, run.Object, run.Name, run.Version, run.Started = engine.NewID(now), head.ID, head.Name, head.Version, now
+	ref := engine.Ref{Kind: engine.KindJob, ID: head.ID}
+	if run.Kind == engine.RunCrawl {
+		ref.Kind = engine.KindCrawler
 	}
 	e.keep(pin{run: run})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {

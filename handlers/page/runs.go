@@ -188,7 +188,7 @@ func (p *Pages) runAgain(c web.Ctx) error {
 	var started engine.Run
 	switch old.Kind {
 	case engine.RunJob:
-		started, err = p.Exec.StartJob(ctx, old.Object, old.Properties, user(c))
+		started, err = p.Exec.StartJob(ctx, old.Object, old.Properties, old.Pick, user(c))
 	case engine.RunCrawl:
 		started, err = p.Exec.StartCrawl(ctx, old.Object, user(c))
 	case engine.RunWorkflow:

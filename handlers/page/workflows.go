@@ -25,7 +25,7 @@ type workflowStore interface {
 // Exec starts and stops runs.
 type Exec interface {
 	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
-	StartJob(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
+	StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error)
 	StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 }

@@ -115,9 +115,12 @@ func (w *work) plan(ctx context.Context) error {
 		w.host.Log(runner.Info, fmt.Sprintf("batch %d is run again from its plan", w.batch.Number))
 		return w.Discard(ctx, w.batch)
 	}
-	plan, err := w.Planner.Plan(ctx, bookmark.Request{Job: *w.Job, Run: w.Attempt.Run.ID, Now: w.Now()})
+	plan, err := w.Planner.Plan(ctx, bookmark.Request{Job: *w.Job, Run: w.Attempt.Run.ID, Pick: w.Attempt.Run.Pick, Now: w.Now()})
 	if err != nil {
 		return err
+	}
+	if w.Attempt.Run.Pick != nil && plan.Empty() {
+		return engine.Errorf(engine.Invalid, "Nothing that counts as read fits %s, so there is nothing to read again.", w.Attempt.Run.Pick.Words())
 	}
 	for _, part := range plan.Sources {
 		tellPlan(w.host, part)

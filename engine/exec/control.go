@@ -1,0 +1,169 @@
+package exec
+
+import (
+	"context"
+	"slices"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/graph"
+)
+
+// Resume is how a run goes on from one that has ended.
+type Resume struct {
+	// Nodes are done again; empty are those that did not succeed.
+	Nodes []engine.Ref
+	// Marks are nodes that count as marked, Succeeded or Failed, and are not
+	// done again.
+	Marks map[engine.Ref]engine.State
+	// Newest takes the workflow as it is published now, instead of as it was
+	// when the run began.
+	Newest bool
+}
+
+// Resume starts a new run of a workflow that goes on from one that has ended:
+// nodes that succeeded are copied, bookmarks stay as they are, properties are
+// those of the earlier run (glue-semantics.md 1.7).
+func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) (engine.Run, error) {
+	old, err := e.Store.Run(ctx, id)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	switch {
+	case old.Kind != engine.RunWorkflow:
+		return engine.Run{}, engine.Errorf(engine.Invalid, "This run is of one job or crawler alone; start it again instead.")
+	case old.Open():
+		return engine.Run{}, engine.Errorf(engine.Conflict, "This run has not ended. Stop it or wait for its end, then go on from it.")
+	}
+	w, err := e.Store.Workflow(ctx, old.Object)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	body, version := old.Body, old.Version
+	if how.Newest {
+		body, version = w.WorkflowBody, w.Version
+	}
+	again, err := e.againOf(ctx, &old, how, by)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	g := graph.New(&body)
+	if err := check(g, again); err != nil {
+		return engine.Run{}, err
+	}
+	again.Start = flow.StartsOf(g, again.Start)
+	now := e.Now().UTC()
+	run := engine.Run{
+		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: old.Properties,
+		By: by, Trigger: old.Trigger, Due: old.Due, Previous: old.ID, Started: now,
+	}
+	e.keep(pin{run, g})
+	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		if err := mayStart(st, &w); err != nil {
+			return flow.Writes{}, err
+		}
+		return flow.Resume(g, st, run, again, now), nil
+	}})
+	return written.Run, err
+}
+
+// againOf reads what the earlier run came to.
+func (e *Exec) againOf(ctx context.Context, old *engine.Run, how Resume, by string) (flow.Again, error) {
+	again := flow.Again{Start: how.Nodes, Marks: how.Marks, By: by, Fired: map[engine.ID]engine.TriggerRun{}}
+	var err error
+	if again.Nodes, err = e.Store.NodeRuns(ctx, old.ID); err != nil {
+		return again, err
+	}
+	triggers, err := e.Store.TriggerRuns(ctx, old.ID)
+	if err != nil {
+		return again, err
+	}
+	for _, t := range triggers {
+		again.Fired[t.Trigger] = t
+	}
+	if len(again.Start) == 0 && len(again.Marks) == 0 {
+		again.Start = unfinished(again.Nodes)
+	}
+	return again, nil
+}
+
+// unfinished are the nodes whose last attempt did not succeed.
+func unfinished(nodes []engine.NodeRun) []engine.Ref {
+	last := map[engine.Ref]engine.NodeRun{}
+	var order []engine.Ref
+	for _, n := range nodes {
+		was, ok := last[n.Ref]
+		if !ok {
+			order = append(order, n.Ref)
+		}
+		if !ok || n.Start > was.Start || n.Start == was.Start && n.Attempt > was.Attempt {
+			last[n.Ref] = n
+		}
+	}
+	return slices.DeleteFunc(order, func(ref engine.Ref) bool {
+		switch last[ref].State {
+		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
+			return false
+		default:
+			return true
+		}
+	})
+}
+
+// check refuses nodes that cannot be done again or marked.
+func check(g *graph.Graph, again flow.Again) error {
+	ran := map[engine.Ref]bool{}
+	for _, n := range again.Nodes {
+		ran[n.Ref] = ran[n.Ref] || n.State != engine.Skipped
+	}
+	if len(again.Start) == 0 && len(again.Marks) == 0 {
+		return engine.Errorf(engine.Invalid, "Everything in this run succeeded; there is nothing to go on with. Choose the nodes to do again, or start a new run.")
+	}
+	for _, ref := range again.Start {
+		switch {
+		case !slices.Contains(g.Refs(), ref):
+			return engine.Errorf(engine.Invalid, "The %s %s is not part of this workflow.", ref.Kind, ref.ID)
+		case !ran[ref]:
+			return engine.Errorf(engine.Invalid, "The %s %s never ran in the earlier run, so there is nothing to do again. Choose what comes before it.", ref.Kind, ref.ID)
+		}
+	}
+	for ref, state := range again.Marks {
+		switch {
+		case !ran[ref] || !slices.Contains(g.Refs(), ref):
+			return engine.Errorf(engine.Invalid, "The %s %s did not run in the earlier run and cannot be marked.", ref.Kind, ref.ID)
+		case state != engine.Succeeded && state != engine.Failed:
+			return engine.Errorf(engine.Invalid, "A node can be marked succeeded or failed, not %s.", state)
+		case slices.Contains(again.Start, ref):
+			return engine.Errorf(engine.Invalid, "A node is either done again or marked, not both.")
+		}
+	}
+	return nil
+}
+
+// mayStart refuses a run beyond the limit of its workflow, from within the
+// transaction that would make it.
+func mayStart(st flow.State, w *engine.Workflow) error {
+	if w.MaxRuns <= 0 {
+		return nil
+	}
+	if open := st.OpenRuns(w.ID); open >= w.MaxRuns {
+		return engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
+	}
+	return nil
+}
+
+// Pause keeps everything of a run that has not started from starting.
+func (e *Exec) Pause(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
+	written, err := e.do(ctx, flow.Step{Run: id, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.Pause(run, by, e.Now().UTC())
+	}})
+	return written.Run, err
+}
+
+// GoOn lets a paused run start what waits.
+func (e *Exec) GoOn(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
+	written, err := e.do(ctx, flow.Step{Run: id, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.GoOn(run, by, e.Now().UTC())
+	}})
+	return written.Run, err
+}
