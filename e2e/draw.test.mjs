@@ -102,7 +102,7 @@ async function define(href) {
   await add(/Add a source/, "Name in SQL");
   await page.getByLabel(/Folder or address/).first().fill("in/*.csv");
   await add(/Add a target/, "Rows of");
-  await page.getByLabel("Target folder or prefix").fill("out");
+  await page.getByLabel("Target folder or prefix", { exact: true }).fill("out");
   await page.getByRole("button", { name: "Save the draft" }).click();
   await page.getByText(/the draft differs|Never published/).waitFor();
 }
@@ -111,7 +111,7 @@ async function define(href) {
 async function aim(href) {
   const page = await house.page(href);
   await page.getByLabel(/Database/).fill("mine");
-  await page.getByLabel("Folder or prefix").fill("out");
+  await page.getByLabel("Folder or prefix", { exact: true }).fill("out");
   const saved = page.waitForResponse((r) => r.request().method() === "POST" && r.url().includes("/crawlers/"));
   await page.getByRole("button", { name: "Save and publish" }).click();
   assert.equal((await saved).status(), 200);

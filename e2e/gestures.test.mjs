@@ -98,7 +98,7 @@ test("/ finds a card by its name", async () => {
 
 test("a right click offers what keys do; delete takes the card off and undo brings it back", async () => {
   await card("two").click({ button: "right" });
-  for (const word of ["Open", "Run alone", "Rename", "Connect to…", "Copy", "Duplicate", "Delete", "Delete and connect around"]) {
+  for (const word of ["Open", "Run alone", "Rename", "Connect to…", "Copy", "Duplicate", "Delete", "Delete and reconnect"]) {
     await menu().getByRole("menuitem", { name: word, exact: true }).waitFor();
   }
   await pick("Delete");

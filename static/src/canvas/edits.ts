@@ -141,7 +141,7 @@ export class Edits {
 
   heal(): void {
     const cards = this.chosen();
-    this.gone(cards, heal(this.sync.body, cards, this.sync.infos), "Removed and connected around");
+    this.gone(cards, heal(this.sync.body, cards, this.sync.infos), "Removed and reconnected around");
   }
 
   private gone(cards: Set<string>, ops: Draft[], verb: string): void {

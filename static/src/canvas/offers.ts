@@ -35,7 +35,7 @@ export function ofCard(card: string, room: Room, edits: Edits | undefined): Choi
     { label: "Copy", icon: "copy", keys: "Ctrl+C", act: () => void edits.copy() },
     { label: "Duplicate", icon: "copy", keys: "Ctrl+D", act: () => edits.duplicate() },
     { label: "Delete", icon: "trash-2", keys: "Delete", act: () => edits.remove() },
-    ...(ref || many ? [{ label: "Delete and connect around", icon: "unlink", keys: "Ctrl+Delete", act: () => edits.heal() }] : []),
+    ...(ref || many ? [{ label: "Delete and reconnect", icon: "unlink", keys: "Ctrl+Delete", act: () => edits.heal() }] : []),
   ];
 }
 
