@@ -40,6 +40,7 @@ type expectation struct {
 	Read      []string
 	ReadCount *int `json:"read_count"`
 	Changed   *int
+	Same      *int `json:"same_content_as_read"`
 	Notice    string
 	Finding   string
 	Band      *struct{ Read []string } `json:"band_3600s"`
@@ -144,8 +145,53 @@ func (w *world) check(t *testing.T, s step, raw json.RawMessage) {
 	if want.Changed != nil && part.Counts[engine.ReasonChanged].Files != int64(*want.Changed) {
 		t.Errorf("%s found %d changed, want %d", s.ID, part.Counts[engine.ReasonChanged].Files, *want.Changed)
 	}
+	if same := noted(part, "the same content as "); want.Same != nil && (same != *want.Same || len(part.Notices) != 1) {
+		t.Errorf("%s found %d with the content of what was read and notices %v, want %d and one", s.ID, same, part.Notices, *want.Same)
+	}
 	if want.Notice == "FUTURE_MTIME" && !slices.ContainsFunc(part.Notices, func(n string) bool { return strings.Contains(n, "dated in the future") }) {
 		t.Errorf("%s notices %v, want one on the time in the future", s.ID, part.Notices)
+	}
+}
+
+// noted counts what is taken with a note.
+func noted(part engine.SourcePlan, note string) (n int) {
+	for _, o := range part.Taken {
+		if strings.HasPrefix(o.Note, note) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestB06OnlyTheContentOfWhatWasReadIsNoticed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		key, etag string
+		size      int64
+		want      int
+	}{
+		"a copy beside it":            {"in/copy.csv", "e-a", 40, 1},
+		"other content":               {"in/b.csv", "e-b", 40, 0},
+		"the same hash, another size": {"in/b.csv", "e-a", 41, 0},
+		"changed in place":            {"in/a.csv", "e-b", 40, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src"}, engine.Merge)
+			w.put("in/a.csv", 40, "e-a", at)
+			_, _, err := w.run(t, at.Add(time.Hour), true)
+			must(t, err)
+			w.put(tt.key, tt.size, tt.etag, at.Add(2*time.Hour))
+
+			read, part, err := w.run(t, at.Add(3*time.Hour), true)
+			must(t, err)
+
+			if got := noted(part, "the same content as in/a.csv"); got != tt.want || len(part.Notices) != tt.want || len(read) != 1 {
+				t.Errorf("read %v, %d noted, notices %v; want one read and %d noted", read, got, part.Notices, tt.want)
+			}
+		})
 	}
 }
 

@@ -78,7 +78,7 @@ func (m *merge) run(ctx context.Context) error {
 	m.part.Complete = true
 	m.part.Digest = strconv.FormatUint(m.digest.Sum64(), 16)
 	m.bound()
-	return nil
+	return m.sameContent(ctx)
 }
 
 // sum adds an object to the digest of the listing, by which two plans know

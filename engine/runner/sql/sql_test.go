@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -420,6 +421,36 @@ func TestInferredColumnsStandInThePlan(t *testing.T) {
 		if !h.said(notice) {
 			t.Errorf("log: got\n%s\nwant %q", strings.Join(h.log, "\n"), notice)
 		}
+	}
+}
+
+func TestB06ARenamedFileIsSaidToComeAgain(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]func(from, to string) error{
+		"renamed": os.Rename,
+		"copied": func(from, to string) error {
+			text, err := os.ReadFile(from)
+			return errors.Join(err, os.WriteFile(to, text, 0o644), os.Remove(from))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, sales(engine.Sink{}))
+			h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+			h.put("in/other.csv", "id,day,n\n2,mon,10\n")
+			h.commit(h.run(t.Context()))
+			must(t, move(filepath.Join(h.dir, "in/a.csv"), filepath.Join(h.dir, "in/b.csv")))
+			h.log = nil
+
+			again := h.run(t.Context())
+
+			if want := "A new file has the same content as one that was read before: b.csv as a.csv. Its rows come again."; !h.said(want) {
+				t.Errorf("log: got\n%s\nwant %q", strings.Join(h.log, "\n"), want)
+			}
+			if taken := again.Batch.Plan.Sources[0].Taken; len(taken) != 1 || taken[0].Note != "the same content as a.csv, which was read before" {
+				t.Errorf("inputs: got %+v, want b.csv with its note", taken)
+			}
+		})
 	}
 }
 
