@@ -80,7 +80,7 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	w := writer{session: s, batch: fmt.Sprintf("%06d-%s", run.Batch, run.Tag), uses: uses(run.Outputs), landed: map[string]string{}, scans: map[string]int64{}}
+	w := writer{session: s, batch: run.Batch, tag: run.Tag, uses: uses(run.Outputs), landed: map[string]string{}, scans: map[string]int64{}}
 	for i, out := range run.Outputs {
 		written, err := w.write(ctx, i, out)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -247,4 +248,34 @@ func (s *Sink) abort(ctx context.Context, sink engine.Sink, at place.Place, uplo
 		}
 	}
 	return nil
+}
+
+// discardUploads drops the uploads below a target whose files begin with name.
+// Where the store does not let us list uploads, they are left to the bucket's
+// rule for incomplete ones.
+func (s *Sink) discardUploads(ctx context.Context, sink engine.Sink, at place.Place, name string) error {
+	client, err := s.buckets.Client(ctx, sink.Connection)
+	if err != nil {
+		return err
+	}
+	var open []upload
+	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: aws.String(at.Bucket), Prefix: aws.String(at.Root)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		switch bucket.Code(err) {
+		case "":
+		case "AccessDenied", "NotImplemented", "NoSuchBucket":
+			return nil
+		}
+		if err != nil {
+			return bucket.Explain(err, at.Address())
+		}
+		for _, u := range page.Uploads {
+			key := strings.TrimPrefix(aws.ToString(u.Key), at.Root)
+			if strings.HasPrefix(path.Base(key), name) {
+				open = append(open, upload{Key: key, ID: aws.ToString(u.UploadId)})
+			}
+		}
+	}
+	return s.abort(ctx, sink, at, open)
 }

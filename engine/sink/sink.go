@@ -219,10 +219,9 @@ func (s *Sink) Publish(ctx context.Context, sink engine.Sink, m engine.SinkManif
 	return p.publish(ctx)
 }
 
-// Discard removes what batch has staged for a sink and will not publish. A
-// folder's stage is found by the batch alone; uploads only by the manifest, so
-// those of a process that died before it had one are left to the bucket's
-// rule for incomplete uploads.
+// Discard removes what batch has staged for a sink and will not publish. It
+// finds that by the batch alone, because a process may have died before there
+// was a manifest.
 func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch engine.Batch) error {
 	if sink.Table != "" {
 		target, err := s.target(ctx, sink, index, batch.ID)
@@ -236,7 +235,7 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 		return err
 	}
 	if at.S3() {
-		return s.discardUploads(ctx, sink, at, index, batch)
+		return s.discardUploads(ctx, sink, at, engine.PartName(batch.Number, batch.Tag(), index))
 	}
 	root, err := s.roots.MayExist(at.Root)
 	if err != nil {
@@ -246,22 +245,6 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 		return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
 	}
 	_ = os.Remove(filepath.Join(root, ownFolder)) // it stays where another batch has its stage
-	return nil
-}
-
-func (s *Sink) discardUploads(ctx context.Context, sink engine.Sink, at place.Place, index int, batch engine.Batch) error {
-	for _, m := range batch.Manifest.Sinks {
-		var x extra
-		if m.Sink != index || len(m.Extra) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(m.Extra, &x); err != nil {
-			return fmt.Errorf("read the manifest: %w", err)
-		}
-		if err := s.abort(ctx, sink, at, x.Uploads); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

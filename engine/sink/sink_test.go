@@ -330,16 +330,25 @@ func TestReadersOfOneFileNeverSeeBothNorNone(t *testing.T) {
 func TestStagedFilesAreSeenByNobody(t *testing.T) {
 	t.Parallel()
 	for _, g := range []*target{folderTarget(t), bucketTarget(t)} {
-		g.stage(nil, "part-000001-0.parquet:new")
+		batch := engine.Batch{ID: batchID, Number: 1}
+		g.stage(nil, engine.PartName(1, batch.Tag(), 0)+"0.parquet:new", "p=1/"+engine.PartName(1, batch.Tag(), 0)+"0.parquet:new")
 
 		for _, f := range g.holds() {
 			if !strings.HasPrefix(f, ".dogear/") {
 				t.Errorf("got %s, want nothing before the publish", f)
 			}
 		}
-		must(t, g.open().Discard(t.Context(), g.Sink, 0, engine.Batch{ID: batchID, Manifest: engine.Manifest{Sinks: []engine.SinkManifest{g.Manifest}}}))
+		must(t, g.open().Discard(t.Context(), g.Sink, 0, batch)) // as after a crash, without a manifest
 		if got := g.holds(); len(got) > 0 {
 			t.Errorf("after discarding: got %v, want nothing", got)
+		}
+		if g.client == nil {
+			continue
+		}
+		open, err := g.client.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: aws.String("curated")})
+		must(t, err)
+		if len(open.Uploads) > 0 {
+			t.Errorf("after discarding: got %d uploads, want none", len(open.Uploads))
 		}
 	}
 }
@@ -410,12 +419,14 @@ func TestExistingFilesOfAMergeCanBeRead(t *testing.T) {
 func TestADroppedUploadIsSentAgain(t *testing.T) {
 	t.Parallel()
 	g := bucketTarget(t)
-	g.stage(nil, "part-000001-0.parquet:new")
-	must(t, g.open().Discard(t.Context(), g.Sink, 0, engine.Batch{ID: batchID, Manifest: engine.Manifest{Sinks: []engine.SinkManifest{g.Manifest}}}))
+	batch := engine.Batch{ID: batchID, Number: 1}
+	name := engine.PartName(1, batch.Tag(), 0) + "0.parquet"
+	g.stage(nil, name+":new")
+	must(t, g.open().Discard(t.Context(), g.Sink, 0, batch))
 
 	g.publish()
 
-	if got := g.holds(); !slices.Equal(got, []string{"part-000001-0.parquet:new"}) {
+	if got := g.holds(); !slices.Equal(got, []string{name + ":new"}) {
 		t.Errorf("got %v, want the file", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"dogear/engine"
@@ -240,7 +239,7 @@ func (w *work) worker() duck.Worker {
 
 func (w *work) request() duck.Request {
 	job := w.Job.SQL
-	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: tag(w.batch.ID), Properties: properties(w.Job, w.Node, w.Attempt.Run)}
+	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: w.batch.Tag(), Properties: properties(w.Job, w.Node, w.Attempt.Run)}
 	for i, part := range w.batch.Plan.Sources {
 		in := input(part, w.fetched[i])
 		in.Table = w.selects[i]
@@ -259,13 +258,6 @@ func (w *work) request() duck.Request {
 		Limits: duck.Limits{Threads: w.Threads, MemoryMB: w.Job.MemoryMB, SpillMB: w.Job.SpillMB, Scratch: filepath.Join(w.Dir, "scratch")},
 		Run:    &run,
 	}
-}
-
-// tag is the end of a batch's id, which is random: enough of it that the files
-// of two jobs in one folder never have one name.
-func tag(batch engine.ID) string {
-	text := strings.ToLower(string(batch))
-	return text[max(0, len(text)-8):]
 }
 
 // input is a source as the worker sees it.
