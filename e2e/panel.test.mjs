@@ -95,6 +95,18 @@ test("of many cards clicked in a row the last one is shown", async () => {
   assert.equal(await title(page).textContent(), "curated-crawler");
 });
 
+test("the panel of a node that waits follows it to its end", async () => {
+  const page = await house.page("/workflows");
+  await page.getByRole("button", { name: "Add the next day's files" }).click();
+  await page.getByText(/Added \d{4}-\d\d-\d\d\.csv/).waitFor();
+  await page.getByRole("button", { name: "Run daily-sales-pipeline" }).click();
+  await page.waitForURL(/\/runs\//);
+  await card(page, "legacy-csv-export").click(); // it waits for the first job
+  await page.waitForFunction(() => document.querySelector("#panel h2").textContent === "legacy-csv-export");
+  await page.locator("#node-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
+  await page.locator("#panel .pane").getByText(/End of the log/).waitFor();
+});
+
 test("nothing was reported by the browser", () => {
   assert.deepEqual(house.problems(), []);
 });

@@ -92,6 +92,10 @@ func (v View) Node(card string, start, attempt int, tab any) Node {
 // Live reports whether more may come of the attempt.
 func (n Node) Live() bool { return n.Attempt.Attempt > 0 && !n.Attempt.State.Done() }
 
+// expected reports whether the node has not begun and still may: then the whole
+// panel is asked for again when something happens.
+func (n Node) expected() bool { return n.Attempt.Attempt == 0 && n.View.Run.Open() }
+
 // href is the address of the panel with another tab.
 func (n Node) href(tab Tab) string { return n.address("") + "?" + n.query(tab).Encode() }
 
