@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -30,20 +31,21 @@ type bookmarkRow struct {
 	At          int64
 	By          string
 	RunID       string
+	Branch      string
 }
 
 func (r *bookmarkRow) bookmark() (engine.Bookmark, error) {
 	newest, err := decode[engine.Object](r.Newest)
 	return engine.Bookmark{
 		ID: engine.ID(r.ID), Job: engine.ID(r.JobID), Ctx: r.Ctx, Fingerprint: r.Fingerprint, Version: r.Version, Root: r.Root,
-		Files: r.Files, Bytes: r.Bytes, Newest: newest, Paused: r.Paused != 0, At: instant(r.At), By: r.By, Run: engine.ID(r.RunID),
+		Files: r.Files, Bytes: r.Bytes, Newest: newest, Paused: r.Paused != 0, At: instant(r.At), By: r.By, Run: engine.ID(r.RunID), Branch: r.Branch,
 	}, err
 }
 
 func newBookmarkRow(b *engine.Bookmark) *bookmarkRow {
 	row := &bookmarkRow{
 		ID: string(b.ID), JobID: string(b.Job), Ctx: b.Ctx, Fingerprint: b.Fingerprint, Version: b.Version, Root: b.Root,
-		Files: b.Files, Bytes: b.Bytes, Newest: encode(b.Newest), At: micros(b.At), By: b.By, RunID: string(b.Run),
+		Files: b.Files, Bytes: b.Bytes, Newest: encode(b.Newest), At: micros(b.At), By: b.By, RunID: string(b.Run), Branch: b.Branch,
 	}
 	if b.Paused {
 		row.Paused = 1
@@ -139,7 +141,7 @@ func mover(r *bookmarkRow) string {
 // firstMove makes the row of a bookmark that has none yet. done is false where
 // somebody else was first.
 func (s *Store) firstMove(ctx context.Context, tx bun.Conn, row *bookmarkRow) (done bool, err error) {
-	result, err := tx.NewInsert().Model(row).On("CONFLICT (job_id, ctx) DO NOTHING").Exec(ctx)
+	result, err := tx.NewInsert().Model(row).On("CONFLICT (job_id, ctx, branch) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("make a bookmark: %w", err)
 	}
@@ -150,7 +152,7 @@ func (s *Store) firstMove(ctx context.Context, tx bun.Conn, row *bookmarkRow) (d
 // BookmarkOf returns the bookmark of one context of a job, or nil.
 func (s *Store) BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error) {
 	var row bookmarkRow
-	err := s.read.NewSelect().Model(&row).Where("job_id = ? AND ctx = ?", string(job), name).Scan(ctx)
+	err := s.read.NewSelect().Model(&row).Where("job_id = ? AND ctx = ? AND branch = ''", string(job), name).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -189,31 +191,54 @@ func (s *Store) bookmarkRow(ctx context.Context, on bun.IDB, id engine.ID) (book
 // Bookmarks lists every bookmark, by job and context.
 func (s *Store) Bookmarks(ctx context.Context) ([]engine.Bookmark, error) {
 	var rows []bookmarkRow
-	err := s.read.NewSelect().Model(&rows).Where("ctx NOT LIKE 'crawl:%'").Order("job_id", "ctx").Scan(ctx)
+	err := s.read.NewSelect().Model(&rows).Where("ctx NOT LIKE 'crawl:%' AND branch = ''").Order("job_id", "ctx").Scan(ctx)
 	return collect(rows, err, (*bookmarkRow).bookmark)
 }
 
 // BookmarksOf lists the bookmarks of one job.
 func (s *Store) BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error) {
 	var rows []bookmarkRow
-	err := s.read.NewSelect().Model(&rows).Where("job_id = ?", string(job)).Order("ctx").Scan(ctx)
+	err := s.read.NewSelect().Model(&rows).Where("job_id = ? AND branch = ''", string(job)).Order("ctx").Scan(ctx)
 	return collect(rows, err, (*bookmarkRow).bookmark)
+}
+
+// Branches lists the branches of a bookmark by name.
+func (s *Store) Branches(ctx context.Context, job engine.ID, name string) ([]engine.Bookmark, error) {
+	var rows []bookmarkRow
+	err := s.read.NewSelect().Model(&rows).Where("job_id = ? AND ctx = ? AND branch <> ''", string(job), name).Order("branch").Scan(ctx)
+	return collect(rows, err, (*bookmarkRow).bookmark)
+}
+
+// DropBranch removes a branch with its history. What it made count as read
+// stays where it was promoted.
+func (s *Store) DropBranch(ctx context.Context, id engine.ID) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+		row, err := s.bookmarkRow(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if row.Branch == "" {
+			return engine.Errorf(engine.Invalid, "Runs read by this bookmark; only a branch can be dropped.")
+		}
+		if err := s.exec(ctx, tx, "drop the history of a branch", `DELETE FROM bookmark_move WHERE bookmark_id = ?`, string(id)); err != nil {
+			return err
+		}
+		return s.exec(ctx, tx, "drop a branch", `DELETE FROM bookmark WHERE id = ?`, string(id))
+	})
 }
 
 // MakeBookmark makes a bookmark at its beginning, or returns the one that its
 // context has already.
 func (s *Store) MakeBookmark(ctx context.Context, b engine.Bookmark) (engine.Bookmark, error) {
-	if _, err := s.write.NewInsert().Model(newBookmarkRow(&b)).On("CONFLICT (job_id, ctx) DO NOTHING").Exec(ctx); err != nil {
+	if _, err := s.write.NewInsert().Model(newBookmarkRow(&b)).On("CONFLICT (job_id, ctx, branch) DO NOTHING").Exec(ctx); err != nil {
 		return b, fmt.Errorf("make a bookmark: %w", err)
 	}
-	made, err := s.BookmarkOf(ctx, b.Job, b.Ctx)
-	if err == nil && made == nil {
-		err = engine.Errorf(engine.NotFound, "The bookmark %s was deleted meanwhile.", b.Ctx)
-	}
+	var row bookmarkRow
+	err := s.read.NewSelect().Model(&row).Where("job_id = ? AND ctx = ? AND branch = ?", string(b.Job), b.Ctx, b.Branch).Scan(ctx)
 	if err != nil {
-		return b, err
+		return b, fmt.Errorf("read a bookmark that was made: %w", err)
 	}
-	return *made, nil
+	return row.bookmark()
 }
 
 // BookmarkMoves is the history of a bookmark, newest first.
@@ -277,7 +302,7 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 }
 
 func (s *Store) refuseDuringRun(ctx context.Context, tx bun.Conn, row *bookmarkRow, beside bool) error {
-	if beside {
+	if beside || row.Branch != "" { // no run reads by a branch
 		return nil
 	}
 	var run string
@@ -297,6 +322,7 @@ type pageRow struct {
 
 	ID   string `bun:"id,pk"`
 	Body []byte
+	At   int64
 }
 
 // Page returns a page of a ledger.
@@ -313,12 +339,14 @@ func (s *Store) Page(ctx context.Context, id string) ([]byte, error) {
 func (s *Store) PutPages(ctx context.Context, pages map[string][]byte) error {
 	rows := make([]pageRow, 0, len(pages))
 	for id, body := range pages {
-		rows = append(rows, pageRow{ID: id, Body: body})
+		rows = append(rows, pageRow{ID: id, Body: body, At: micros(time.Now())})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := s.write.NewInsert().Model(&rows).On("CONFLICT (id) DO NOTHING").Exec(ctx)
+	// A page that is there already is written anew: it must not be swept as old
+	// before a version names it.
+	_, err := s.write.NewInsert().Model(&rows).On("CONFLICT (id) DO UPDATE").Set("at = EXCLUDED.at").Exec(ctx)
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Usage finds out what depends on an object.
 func (s *Store) Usage(ctx context.Context, kind engine.Kind, id engine.ID) (engine.Usage, error) {
-	row, err := s.object(ctx, s.read, kind, id, false)
+	row, err := s.object(ctx, s.read.DB, kind, id, false)
 	if err != nil {
 		return engine.Usage{}, err
 	}
@@ -28,7 +28,7 @@ func (s *Store) Usage(ctx context.Context, kind engine.Kind, id engine.ID) (engi
 // use is refused as engine.Usage says.
 func (s *Store) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error {
 	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		row, err := s.object(ctx, tx, kind, id, true)
+		row, err := s.object(ctx, tx.Conn, kind, id, true)
 		if err != nil {
 			return err
 		}

@@ -160,6 +160,10 @@ const (
 	// MoveAdopt says that a source which has changed is the same thing.
 	MoveAdopt  MoveKind = "adopt"
 	MoveImport MoveKind = "import"
+	// MoveBranch begins a branch; MovePromote makes what a branch counts as
+	// read count for runs.
+	MoveBranch  MoveKind = "branch"
+	MovePromote MoveKind = "promote"
 )
 
 // Beside reports a move that stands in the history beside the versions and
@@ -181,6 +185,9 @@ type Bookmark struct {
 	At          time.Time `json:"at"`
 	By          string    `json:"by"`
 	Run         ID        `json:"run,omitempty"`
+	// Branch names a copy that moves on its own; "" is the bookmark that runs
+	// read by.
+	Branch string `json:"branch,omitempty"`
 }
 
 // BookmarkMove is one line of a bookmark's history.

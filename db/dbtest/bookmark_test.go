@@ -102,3 +102,103 @@ func TestMovesAreKeptInOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestABranchMovesOnItsOwnUntilItIsPromoted(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		service, mark := reader(t, store)
+		_, err := service.Make(t.Context(), mark.ID, bookmark.Move{Kind: engine.MoveSetNow}, "owner")
+		must(t, err)
+
+		branch, err := service.Branch(t.Context(), mark.ID, "what if", "try", "owner")
+
+		must(t, err)
+		if branch.Files != 3 || branch.Branch != "what if" {
+			t.Errorf("the branch is %+v, want a copy of three files", branch)
+		}
+		if _, err := service.Branch(t.Context(), mark.ID, "what if", "", "owner"); engine.CodeOf(err) != engine.Conflict {
+			t.Errorf("a second branch of the name: %v, want a conflict", err)
+		}
+		_, err = service.Make(t.Context(), branch.ID, bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Keys: []string{"a.csv"}}}, "owner")
+		must(t, err)
+		trunk, err := store.BookmarkOf(t.Context(), mark.Job, "files")
+		must(t, err)
+		if trunk.ID != mark.ID || trunk.Files != 3 {
+			t.Errorf("the bookmark is %+v, want it where it stood", trunk)
+		}
+		plan, err := service.Waiting(t.Context(), branch.ID)
+		must(t, err)
+		if len(plan.Taken) != 1 || plan.Taken[0].Key != "a.csv" {
+			t.Errorf("the branch would read %v, want a.csv", plan.Taken)
+		}
+
+		moved, err := service.Promote(t.Context(), branch.ID, "it is right", "owner")
+
+		must(t, err)
+		if moved.ID != mark.ID || moved.Files != 2 || moved.Version != 2 {
+			t.Errorf("after the promotion the bookmark is %+v, want v2 with two files", moved)
+		}
+		all, err := store.BookmarksOf(t.Context(), mark.Job)
+		must(t, err)
+		branches, err := store.Branches(t.Context(), mark.Job, "files")
+		must(t, err)
+		if len(all) != 1 || len(branches) != 1 {
+			t.Errorf("there are %d bookmarks and %d branches, want one of each", len(all), len(branches))
+		}
+		must(t, store.DropBranch(t.Context(), branch.ID))
+		if err := store.DropBranch(t.Context(), mark.ID); engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("dropping the bookmark itself: %v, want it refused", err)
+		}
+		if _, err := store.Bookmark(t.Context(), branch.ID); engine.CodeOf(err) != engine.NotFound {
+			t.Errorf("the dropped branch: %v, want it gone", err)
+		}
+	})
+}
+
+// TestASweepKeepsWhatCounts: versions before the limit can no longer be
+// restored, the newest of them and all later ones can, and no page of theirs is
+// lost.
+func TestASweepKeepsWhatCounts(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		service, mark := reader(t, store)
+		day := 0
+		service.Now = func() time.Time { return dbtest.Noon.AddDate(0, 0, day) }
+		for _, key := range []string{"", "a.csv", "b.csv", "c.csv"} {
+			day++
+			m := bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Keys: []string{key}}}
+			if key == "" {
+				m = bookmark.Move{Kind: engine.MoveSetNow}
+			}
+			_, err := service.Make(t.Context(), mark.ID, m, "owner")
+			must(t, err)
+		}
+		since := dbtest.Noon.AddDate(0, 0, 3).Add(-time.Hour) // v1 and v2 are older
+
+		young, err := bookmark.Sweep(t.Context(), store, since, time.Now())
+		must(t, err)
+		swept, err := bookmark.Sweep(t.Context(), store, since, time.Now().Add(48*time.Hour))
+		must(t, err)
+
+		if young != (bookmark.Swept{Versions: 1}) || swept != (bookmark.Swept{Pages: 2}) {
+			t.Errorf("the sweeps removed %+v and %+v, want v1's two pages once they are old", young, swept)
+		}
+		_, err = service.Make(t.Context(), mark.ID, bookmark.Move{Kind: engine.MoveRewind, To: 1}, "owner")
+		if engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("rewinding to a version that is gone: %v, want it refused", err)
+		}
+		for _, version := range []int{2, 3, 4} {
+			p, err := service.Preview(t.Context(), mark.ID, bookmark.Move{Kind: engine.MoveRewind, To: version}, "owner")
+			if version == 4 {
+				if engine.CodeOf(err) != engine.Conflict {
+					t.Errorf("rewinding to where it stands: %v, want a conflict", err)
+				}
+				continue
+			}
+			must(t, err)
+			if len(p.Plan.Taken) != version-1 {
+				t.Errorf("v%d would read %d files, want %d", version, len(p.Plan.Taken), version-1)
+			}
+		}
+	})
+}

@@ -117,6 +117,9 @@ func restore(b engine.Bookmark, history []engine.BookmarkMove, to int, kind engi
 		}
 		then = *found
 	}
+	if then.Root == Pruned {
+		return b, engine.BookmarkMove{}, engine.Errorf(engine.Invalid, "What counted as read at v%d is no longer kept: it is older than this server keeps ledgers for.", to)
+	}
 	removed := max(0, b.Files-then.Files)
 	added := max(0, then.Files-b.Files)
 	b.Newest = then.Newest

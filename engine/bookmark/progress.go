@@ -20,7 +20,7 @@ func (s *Service) Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan,
 	if err != nil {
 		return engine.SourcePlan{}, err
 	}
-	return s.plan(ctx, job, mark, Request{})
+	return s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: mark.Root}})
 }
 
 // Progress sums what is read and what waits by day of arrival.

@@ -250,7 +250,7 @@ func decide(b engine.Bookmark, h []engine.BookmarkMove, m Move, ready prepared, 
 		moved, line := next(b, m.Kind, ready.ledger.Root, ready.ledger.Stats, by)
 		line.Added, line.Removed = ready.ledger.Added, ready.ledger.Removed
 		return moved, line, nil
-	case engine.MoveAdvance, engine.MoveImport:
+	case engine.MoveAdvance, engine.MoveImport, engine.MoveBranch, engine.MovePromote:
 	}
 	return b, engine.BookmarkMove{}, engine.Errorf(engine.Invalid, "There is no move %q.", m.Kind)
 }

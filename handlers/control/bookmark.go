@@ -20,15 +20,17 @@ type Bookmark struct {
 
 // Move asks for a move of a bookmark.
 type Move struct {
-	Owner string           `json:"owner"`
-	Ctx   string           `json:"ctx,omitempty"` // "" where the owner has one bookmark
-	All   bool             `json:"all,omitempty"` // reset every bookmark of the owner
-	Kind  engine.MoveKind  `json:"kind"`
-	To    int              `json:"to,omitempty"`
-	ToRun engine.ID        `json:"to_run,omitempty"`
-	At    time.Time        `json:"at,omitzero"`
-	Pick  engine.Selection `json:"pick,omitzero"`
-	Why   string           `json:"why,omitempty"`
+	Owner string `json:"owner"`
+	Ctx   string `json:"ctx,omitempty"` // "" where the owner has one bookmark
+	// Branch, where it is set, is the branch that moves instead.
+	Branch string           `json:"branch,omitempty"`
+	All    bool             `json:"all,omitempty"` // reset every bookmark of the owner
+	Kind   engine.MoveKind  `json:"kind"`
+	To     int              `json:"to,omitempty"`
+	ToRun  engine.ID        `json:"to_run,omitempty"`
+	At     time.Time        `json:"at,omitzero"`
+	Pick   engine.Selection `json:"pick,omitzero"`
+	Why    string           `json:"why,omitempty"`
 }
 
 func (m *Move) move() bookmark.Move {
@@ -69,7 +71,7 @@ func (c *control) bookmarks(w http.ResponseWriter, r *http.Request) error {
 
 // bookmark answers GET /bookmark?owner=…&ctx=… with its history.
 func (c *control) bookmark(w http.ResponseWriter, r *http.Request) error {
-	mark, err := c.find(r.Context(), r.FormValue("owner"), r.FormValue("ctx"))
+	mark, err := c.meant(r.Context(), r.FormValue("owner"), r.FormValue("ctx"), r.FormValue("branch"))
 	if err != nil {
 		return err
 	}
@@ -143,7 +145,7 @@ func (c *control) move(w http.ResponseWriter, r *http.Request) error {
 	if m.All && m.Kind == engine.MoveReset {
 		return c.resetAll(w, r, m, by)
 	}
-	mark, err := c.open(ctx, m.Owner, m.Ctx)
+	mark, err := c.meant(ctx, m.Owner, m.Ctx, m.Branch)
 	if err != nil {
 		return err
 	}
@@ -180,9 +182,19 @@ func (c *control) open(ctx context.Context, owner, name string) (Bookmark, error
 	return mark, err
 }
 
+// meant is a bookmark, or the branch of it that is named.
+func (c *control) meant(ctx context.Context, owner, name, branch string) (Bookmark, error) {
+	mark, err := c.open(ctx, owner, name)
+	if err != nil || branch == "" {
+		return mark, err
+	}
+	mark.Bookmark, err = c.branchOf(ctx, &mark.Bookmark, branch)
+	return mark, err
+}
+
 // waiting answers GET /bookmark/plan with what the next run would read.
 func (c *control) waiting(w http.ResponseWriter, r *http.Request) error {
-	mark, err := c.open(r.Context(), r.FormValue("owner"), r.FormValue("ctx"))
+	mark, err := c.meant(r.Context(), r.FormValue("owner"), r.FormValue("ctx"), r.FormValue("branch"))
 	if err != nil {
 		return err
 	}
@@ -199,7 +211,7 @@ func (c *control) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	mark, err := c.open(r.Context(), m.Owner, m.Ctx)
+	mark, err := c.meant(r.Context(), m.Owner, m.Ctx, m.Branch)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ type Store interface {
 	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
 	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
+	Branches(ctx context.Context, job engine.ID, name string) ([]engine.Bookmark, error)
+	DropBranch(ctx context.Context, id engine.ID) error
 }
 
 // Exec starts and stops runs.
@@ -46,6 +48,8 @@ type Bookmarks interface {
 	Make(ctx context.Context, id engine.ID, m bookmark.Move, who string) (engine.Bookmark, error)
 	Preview(ctx context.Context, id engine.ID, m bookmark.Move, who string) (bookmark.Preview, error)
 	ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error)
+	Branch(ctx context.Context, id engine.ID, name, why, who string) (engine.Bookmark, error)
+	Promote(ctx context.Context, id engine.ID, why, who string) (engine.Bookmark, error)
 	Export(ctx context.Context, id engine.ID, to io.Writer) error
 	Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error)
 	Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error)
@@ -97,11 +101,13 @@ func New(cfg Config) http.Handler {
 		"GET /bookmark":  c.bookmark,
 		"POST /bookmark": c.move,
 
-		"GET /bookmark/plan":    c.waiting,
-		"POST /bookmark/plan":   c.preview,
-		"GET /bookmark/export":  c.exportBookmark,
-		"POST /bookmark/import": c.importBookmark,
-		"/":                     c.nothing,
+		"GET /bookmark/plan":     c.waiting,
+		"POST /bookmark/plan":    c.preview,
+		"GET /bookmark/branches": c.branches,
+		"POST /bookmark/branch":  c.branch,
+		"GET /bookmark/export":   c.exportBookmark,
+		"POST /bookmark/import":  c.importBookmark,
+		"/":                      c.nothing,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := answer(w, r); err != nil {

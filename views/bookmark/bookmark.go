@@ -196,6 +196,10 @@ func change(m engine.BookmarkMove) string {
 		return "the changed source is the same thing"
 	case engine.MoveImport:
 		return "imported"
+	case engine.MoveBranch:
+		return "branched off"
+	case engine.MovePromote:
+		return "promoted from a branch"
 	}
 	return string(m.Kind)
 }
@@ -226,6 +230,8 @@ func sign(m engine.BookmarkMove) (show.Sign, bool) {
 		return show.Sign{Icon: "check", Word: "Same thing", Hue: "idle"}, true
 	case engine.MoveImport:
 		return show.Sign{Icon: "download", Word: "Import", Hue: "acc"}, true
+	case engine.MoveBranch, engine.MovePromote:
+		return show.Sign{Icon: "git-branch", Word: "Branch", Hue: "acc"}, true
 	}
 	return show.Sign{}, false
 }
@@ -255,7 +261,7 @@ func (a Ask) title() string {
 		return "Set to now"
 	case engine.MoveAdopt:
 		return "This is the same source"
-	case engine.MoveAdvance, engine.MoveImport:
+	case engine.MoveAdvance, engine.MoveImport, engine.MoveBranch, engine.MovePromote:
 	}
 	return string(a.Kind)
 }

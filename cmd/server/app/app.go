@@ -28,16 +28,17 @@ import (
 
 // Options are the flags of `dogear serve`.
 type Options struct {
-	Addr     string        `default:"127.0.0.1:8080" env:"DOGEAR_ADDR" help:"Address to listen on. The default can be reached from this machine only."`
-	Origin   string        `env:"DOGEAR_ORIGIN" help:"Address at which people see the server, such as https://dogear.example; needed behind a proxy."`
-	Database string        `env:"DOGEAR_DATABASE" help:"A postgres:// address; by default an SQLite file in the data folder."`
-	Key      string        `name:"secret-key" env:"DOGEAR_SECRET_KEY" help:"Key of stored secrets, 32 bytes in base64; by default a file beside the data folder."`
-	Root     []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
-	Sample   bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
-	Drain    time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
-	Slots    int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
-	Floor    time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
-	LogLevel slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
+	Addr        string        `default:"127.0.0.1:8080" env:"DOGEAR_ADDR" help:"Address to listen on. The default can be reached from this machine only."`
+	Origin      string        `env:"DOGEAR_ORIGIN" help:"Address at which people see the server, such as https://dogear.example; needed behind a proxy."`
+	Database    string        `env:"DOGEAR_DATABASE" help:"A postgres:// address; by default an SQLite file in the data folder."`
+	Key         string        `name:"secret-key" env:"DOGEAR_SECRET_KEY" help:"Key of stored secrets, 32 bytes in base64; by default a file beside the data folder."`
+	Root        []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
+	Sample      bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
+	Drain       time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
+	Slots       int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
+	Floor       time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
+	KeepLedgers time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
+	LogLevel    slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // Config is what a server is made of.
@@ -181,6 +182,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	work.Go(func() error { return h.command(ctx, socket) })
 	work.Go(func() error { return h.exec.Run(ctx) })
 	work.Go(func() error { return h.clock.Run(ctx) })
+	work.Go(func() error { return h.sweep(ctx) })
 	work.Go(func() error {
 		if h.cfg.Sample {
 			if err := h.sample(ctx); err != nil && ctx.Err() == nil {

@@ -27,6 +27,10 @@ type Bookmark struct {
 	SetNow    bookmarkSetNow    `cmd:"" help:"Let everything that the source holds now count as read."`
 	Adopt     bookmarkAdopt     `cmd:"" help:"Say that a source whose path, format or table has changed is the same thing."`
 	Export    bookmarkExport    `cmd:"" help:"Write a bookmark and its ledger as JSON lines."`
+	Branch    bookmarkBranch    `cmd:"" help:"Copy a bookmark under a name of its own, which moves without touching what runs read by."`
+	Branches  bookmarkBranches  `cmd:"" help:"List the branches of a bookmark."`
+	Promote   bookmarkPromote   `cmd:"" help:"Let what a branch counts as read count for runs."`
+	Drop      bookmarkDrop      `cmd:"" help:"Drop a branch."`
 	Import    bookmarkImport    `cmd:"" help:"Take over what an exported bookmark says was read."`
 }
 
@@ -61,11 +65,21 @@ type mark struct {
 	Ctx string `help:"Context of the source; needed where a job has several bookmarks."`
 }
 
-type bookmarkShow struct{ mark }
+// of names a bookmark or a branch of it.
+type of struct {
+	mark
+	Branch string `help:"The branch that is meant instead of the bookmark that runs read by."`
+}
+
+func (o *of) query() url.Values {
+	return url.Values{"owner": {o.Job}, "ctx": {o.Ctx}, "branch": {o.Branch}}
+}
+
+type bookmarkShow struct{ of }
 
 // Run shows a bookmark.
 func (c *bookmarkShow) Run(ctx context.Context, term Terminal) error {
-	found, err := get[control.Bookmark](ctx, c.Data, "/bookmark", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}})
+	found, err := get[control.Bookmark](ctx, c.Data, "/bookmark", c.query())
 	if err != nil {
 		return err
 	}
@@ -75,6 +89,7 @@ func (c *bookmarkShow) Run(ctx context.Context, term Terminal) error {
 func bookmarkRows(t *table, b *control.Bookmark) {
 	t.row("Job", b.Owner)
 	t.row("Context", b.Ctx)
+	t.field("Branch", b.Branch)
 	t.row("Version", "v"+strconv.Itoa(b.Version))
 	t.row("Files read", strconv.FormatInt(b.Files, 10)+", "+engine.Bytes(b.Bytes))
 	t.field("Newest file", b.Newest.Key)
@@ -99,7 +114,7 @@ type why struct {
 }
 
 type bookmarkPause struct {
-	mark
+	of
 	why
 }
 
@@ -109,7 +124,7 @@ func (c *bookmarkPause) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkResume struct {
-	mark
+	of
 	why
 }
 
@@ -119,7 +134,7 @@ func (c *bookmarkResume) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkReset struct {
-	mark
+	of
 	trial
 	why
 	All bool `help:"Every bookmark of the job."`
@@ -131,7 +146,7 @@ func (c *bookmarkReset) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkRewind struct {
-	mark
+	of
 	trial
 	why
 	To    *int      `xor:"to" help:"The version to restore; 0 is before the first."`
@@ -152,7 +167,7 @@ func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkUndo struct {
-	mark
+	of
 	trial
 	why
 }

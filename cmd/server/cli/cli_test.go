@@ -221,6 +221,14 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"release", "copy", "--since", "2026-01-01"}, "v8"},
 		{[]string{"rewind", "copy", "--at", "2020-01-01T00:00:00Z"}, "v9"},
 		{[]string{"undo", "copy"}, "v10"},
+		{[]string{"branch", "copy", "what if"}, "what if"},
+		{[]string{"set-now", "copy", "--branch", "what if"}, "v2"},
+		{[]string{"plan", "copy"}, "1 file, 19 B"},
+		{[]string{"plan", "copy", "--branch", "what if"}, "0 files, 0 B"},
+		{[]string{"branches", "copy"}, "what if"},
+		{[]string{"promote", "copy", "what if", "--why", "looks right"}, "v11"},
+		{[]string{"plan", "copy"}, "0 files, 0 B"},
+		{[]string{"drop", "copy", "what if"}, "v11"},
 	} {
 		if got := s.ok(t, append([]string{"bookmark"}, step.args...)...); !strings.Contains(got, step.want) {
 			t.Errorf("bookmark %q: got\n%s\nwant %q", step.args, got, step.want)

@@ -34,8 +34,8 @@ func (p *pick) selection() engine.Selection {
 
 // make makes a move and shows the bookmark as it stands then, or what it would
 // do.
-func (m *mark) make(ctx context.Context, term Terminal, t trial, move control.Move) error {
-	move.Owner, move.Ctx = m.Job, m.Ctx
+func (m *of) make(ctx context.Context, term Terminal, t trial, move control.Move) error {
+	move.Owner, move.Ctx, move.Branch = m.Job, m.Ctx, m.Branch
 	if t.DryRun {
 		would, err := post[control.Waiting](ctx, m.Data, "/bookmark/plan", move)
 		if err != nil {
@@ -50,11 +50,11 @@ func (m *mark) make(ctx context.Context, term Terminal, t trial, move control.Mo
 	return m.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
 }
 
-type bookmarkPlan struct{ mark }
+type bookmarkPlan struct{ of }
 
 // Run shows what the next run would read, and why.
 func (c *bookmarkPlan) Run(ctx context.Context, term Terminal) error {
-	waiting, err := get[control.Waiting](ctx, c.Data, "/bookmark/plan", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}})
+	waiting, err := get[control.Waiting](ctx, c.Data, "/bookmark/plan", c.query())
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func planRows(t *table, w *control.Waiting) {
 }
 
 type bookmarkReadAgain struct {
-	mark
+	of
 	pick
 	trial
 	why
@@ -127,7 +127,7 @@ func (c *bookmarkReadAgain) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkHold struct {
-	mark
+	of
 	pick
 	why
 }
@@ -138,7 +138,7 @@ func (c *bookmarkHold) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkRelease struct {
-	mark
+	of
 	pick
 	trial
 	why
@@ -150,7 +150,7 @@ func (c *bookmarkRelease) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkSetNow struct {
-	mark
+	of
 	trial
 	why
 }
@@ -161,7 +161,7 @@ func (c *bookmarkSetNow) Run(ctx context.Context, term Terminal) error {
 }
 
 type bookmarkAdopt struct {
-	mark
+	of
 	trial
 	why
 }
@@ -222,4 +222,62 @@ func (c *bookmarkImport) Run(ctx context.Context, term Terminal) error {
 		return err
 	}
 	return c.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
+}
+
+// branch names a branch.
+type branch struct {
+	mark
+	Branch string `arg:"" help:"Name of the branch."`
+}
+
+func (b *branch) do(ctx context.Context, term Terminal, do, why string) error {
+	made, err := post[control.Bookmark](ctx, b.Data, "/bookmark/branch", control.Branch{Owner: b.Job, Ctx: b.Ctx, Branch: b.Branch, Do: do, Why: why})
+	if err != nil {
+		return err
+	}
+	return b.print(term, made, func(t *table) { bookmarkRows(t, &made) })
+}
+
+type bookmarkBranch struct {
+	branch
+	why
+}
+
+// Run makes a branch.
+func (c *bookmarkBranch) Run(ctx context.Context, term Terminal) error {
+	return c.do(ctx, term, "make", c.Why)
+}
+
+type bookmarkPromote struct {
+	branch
+	why
+}
+
+// Run promotes a branch.
+func (c *bookmarkPromote) Run(ctx context.Context, term Terminal) error {
+	return c.do(ctx, term, "promote", c.Why)
+}
+
+type bookmarkDrop struct{ branch }
+
+// Run drops a branch and shows the bookmark that stays.
+func (c *bookmarkDrop) Run(ctx context.Context, term Terminal) error {
+	return c.do(ctx, term, "drop", "")
+}
+
+type bookmarkBranches struct{ mark }
+
+// Run lists the branches.
+func (c *bookmarkBranches) Run(ctx context.Context, term Terminal) error {
+	list, err := get[[]control.Bookmark](ctx, c.Data, "/bookmark/branches", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}})
+	if err != nil {
+		return err
+	}
+	return c.print(term, list, func(t *table) {
+		t.row("BRANCH", "VERSION", "FILES READ", "SIZE", "MADE", "BY")
+		for i := range list {
+			b := &list[i]
+			t.row(b.Branch, "v"+strconv.Itoa(b.Version), b.Files, engine.Bytes(b.Bytes), when(b.At), b.By)
+		}
+	})
 }
