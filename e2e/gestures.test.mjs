@@ -201,20 +201,38 @@ test("a name that is taken is refused and says so", async () => {
   await card("two").waitFor();
 });
 
+// hand opens the workflow of the test on a screen that is touched.
+async function hand() {
+  const context = await page.context().browser().newContext({ storageState: await page.context().storageState(), hasTouch: true, viewport: { width: 1440, height: 900 } });
+  const touched = await context.newPage();
+  await touched.goto(page.url());
+  await touched.locator("dog-canvas.ready").waitFor();
+  return touched;
+}
+
 test("a tap on the dot and a tap on a card connect", async () => {
   await place("crawler", 600, 320);
-  const context = await page.context().browser().newContext({ storageState: await page.context().storageState(), hasTouch: true, viewport: { width: 1440, height: 900 } });
-  const hand = await context.newPage();
-  await hand.goto(page.url());
-  await hand.locator("dog-canvas.ready").waitFor();
-  const box = await hand.locator("dog-canvas li[data-kind=job]").first().boundingBox();
-  await hand.touchscreen.tap(box.x + box.width, box.y + box.height / 2);
-  await hand.locator("dog-canvas .node.barred").first().waitFor();
-  const to = await hand.locator("dog-canvas li[data-kind=crawler]").boundingBox();
-  await hand.touchscreen.tap(to.x + to.width / 2, to.y + to.height / 2);
+  const touched = await hand();
+  const box = await touched.locator("dog-canvas li[data-kind=job]").first().boundingBox();
+  await touched.touchscreen.tap(box.x + box.width, box.y + box.height / 2);
+  await touched.locator("dog-canvas .node.barred").first().waitFor();
+  const to = await touched.locator("dog-canvas li[data-kind=crawler]").boundingBox();
+  await touched.touchscreen.tap(to.x + to.width / 2, to.y + to.height / 2);
   await page.waitForFunction(() => document.querySelectorAll("dog-canvas path.edge").length === 3);
   assert.deepEqual(await graph(), ["on_demand -> one", "one -> crawler", "one -> two"]);
-  await context.close();
+  await touched.context().close();
+});
+
+test("a finger that rests on a card opens its menu", async () => {
+  const touched = await hand();
+  const box = await touched.locator("dog-canvas li[data-kind=job]").first().boundingBox();
+  const cdp = await touched.context().newCDPSession(touched);
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: box.x + 60, y: box.y + 30 }] });
+  await touched.getByRole("menu").getByRole("menuitem", { name: "Duplicate" }).waitFor();
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await touched.getByRole("menu").getByRole("menuitem", { name: "Delete", exact: true }).click();
+  await card("one").waitFor({ state: "detached" });
+  await touched.context().close();
 });
 
 test("nothing was reported by the browser", () => {
