@@ -1,8 +1,10 @@
 package bookmark_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/bookmark"
 )
 
 // scenario is the form of the field cases under testdata.
@@ -224,5 +227,40 @@ func TestB28BurstIsReadOnce(t *testing.T) {
 	}
 	if len(seen) != 40_000 || doubled != 0 {
 		t.Errorf("read %d of 40000 files, %d of them twice", len(seen), doubled)
+	}
+}
+
+// left is a listing in which the source leaves everything out.
+type left struct{ *world }
+
+func (l left) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark.Listed, error] {
+	return func(yield func(bookmark.Listed, error) bool) {
+		for o, err := range l.world.List(ctx, src) {
+			o.Filtered = "does not match *.json"
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestB29FilesBelowAreNoticed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src"}, engine.Merge)
+	w.put("in/2026/03/01/a.json", 120, "a", noon)
+	w.put("in/2026/03/02/b.json", 130, "b", noon)
+	planner := bookmark.Planner{Ledger: w, Lister: left{w}}
+
+	plan, err := planner.Plan(t.Context(), bookmark.Request{Job: w.job, Now: noon.Add(time.Hour)})
+
+	must(t, err)
+	part := plan.Sources[0]
+	if len(part.Taken) != 0 || len(part.Notices) != 1 || !strings.Contains(part.Notices[0], "2 others lie there. The first is in/2026/03/01/a.json, which does not match *.json.") {
+		t.Errorf("took %d files with notices %q, want none and a notice of the two below", len(part.Taken), part.Notices)
+	}
+	recursive, err := w.plan(t.Context(), noon.Add(time.Hour))
+	must(t, err)
+	if len(recursive.Taken) != 2 || len(recursive.Notices) != 0 {
+		t.Errorf("took %d files with notices %q, want both and none", len(recursive.Taken), recursive.Notices)
 	}
 }

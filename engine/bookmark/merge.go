@@ -34,6 +34,7 @@ type merge struct {
 	part    *engine.SourcePlan
 	changed string
 	pick    *picker // only these, where it is set
+	left    string  // the first object that the source leaves out, and why
 	whole   bool    // without the source's bounds and settle time
 	digest  *xxhash.Digest
 	line    []byte       // of the digest
@@ -75,6 +76,9 @@ func (m *merge) run(ctx context.Context) error {
 	if m.read.Files > 0 {
 		m.part.Counts[engine.ReasonAlreadyRead] = m.read
 	}
+	if out := m.part.Counts[engine.ReasonFiltered].Files; out > 0 && len(m.part.Counts) == 1 {
+		m.notice("No file of the source fits, and %d others lie there. The first is %s. Write ** in the path to read sub-folders.", out, m.left)
+	}
 	m.part.Complete = true
 	m.part.Digest = strconv.FormatUint(m.digest.Sum64(), 16)
 	m.bound()
@@ -106,6 +110,7 @@ func (m *merge) gone(e *engine.Entry) {
 func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error {
 	m.sum(o.Object)
 	if o.Filtered != "" {
+		m.left = cmp.Or(m.left, o.Key+", which "+o.Filtered)
 		count(m.part, engine.ReasonFiltered, o.Object)
 		return nil
 	}
