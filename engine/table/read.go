@@ -19,15 +19,12 @@ type Select struct {
 	Limit   int64             `json:"limit,omitempty"` // rows, for a sample
 }
 
-// Landed is one column of a stream: how its values travel, and what they are
-// to become.
+// Landed is one column of a stream: how its values travel, and the DuckDB type
+// that they have in the database.
 type Landed struct {
 	Name string
-	// Raw is the DuckDB type in which the values come: BIGINT, DOUBLE, VARCHAR
-	// or BLOB. Cast makes the column of them, with %s for the value.
-	Raw  string
-	Cast string
 	how  travel
+	duck string
 }
 
 // Filler takes the values of one row after the other. A text is valid only
@@ -126,7 +123,7 @@ func (s *Snapshot) query(ctx context.Context, d dialect, sel Select, stream *Str
 	for _, want := range sel.Columns {
 		c, ok := find(columns, want.Name)
 		if !ok {
-			stream.Columns = append(stream.Columns, Landed{Name: want.Name, Raw: "VARCHAR", Cast: "CAST(%s AS " + want.Type + ")"})
+			stream.Columns = append(stream.Columns, Landed{Name: want.Name, duck: "VARCHAR"})
 			selected = append(selected, "NULL")
 			continue
 		}
@@ -138,7 +135,7 @@ func (s *Snapshot) query(ctx context.Context, d dialect, sel Select, stream *Str
 			how.expr = d.quote(c.Name)
 		}
 		selected = append(selected, how.expr)
-		stream.Columns = append(stream.Columns, how.column(want))
+		stream.Columns = append(stream.Columns, Landed{Name: want.Name, how: how.how, duck: how.duck})
 	}
 	w := &conditions{d: d}
 	if err := w.within(columns, sel.Ranges); err != nil {
@@ -156,40 +153,6 @@ func (s *Snapshot) described(ctx context.Context, d dialect, n Name) ([]Column, 
 		return s.pg.described(ctx, n)
 	}
 	return described(ctx, d, s.tx, n)
-}
-
-// microsToTime makes a time of the microseconds since 1970; the ends of the
-// range are infinity, which the function does not know.
-func microsToTime(typ, function string) string {
-	return fmt.Sprintf("CASE %%s WHEN 9223372036854775807 THEN %s 'infinity' WHEN -9223372036854775807 THEN %s '-infinity' ELSE %s(%%s) END", typ, typ, function)
-}
-
-// daysToDate does so with the days since 1970.
-const daysToDate = "CASE %s WHEN 2147483647 THEN DATE 'infinity' WHEN -2147483647 THEN DATE '-infinity' ELSE DATE '1970-01-01' + CAST(%s AS INTEGER) END"
-
-// column is how a stream hands over a landing.
-func (l landing) column(want engine.Column) Landed {
-	c := Landed{Name: want.Name, how: l.how}
-	from := "%s"
-	switch l.how {
-	case asText:
-		c.Raw = "VARCHAR"
-	case asBytes:
-		c.Raw = "BLOB"
-	case asInteger:
-		c.Raw = "BIGINT"
-	case asFloat:
-		c.Raw = "DOUBLE"
-	case asMicros:
-		c.Raw, from = "BIGINT", microsToTime("TIMESTAMP", "make_timestamp")
-		if strings.HasSuffix(l.duck, "TIME ZONE") {
-			from = microsToTime("TIMESTAMPTZ", "make_timestamptz")
-		}
-	case asDays:
-		c.Raw, from = "BIGINT", daysToDate
-	}
-	c.Cast = "CAST(" + from + " AS " + want.Type + ")"
-	return c
 }
 
 // Fill hands over up to max rows. 0 is the end.
