@@ -56,8 +56,11 @@ func (b *JobBody) Faults() []Fault {
 		return f
 	}
 	names := map[string]bool{} // SQL does not tell upper from lower case
+	contexts := map[string]string{}
 	for i := range b.SQL.Sources {
-		f.source("source."+strconv.Itoa(i)+".", &b.SQL.Sources[i], names)
+		at := "source." + strconv.Itoa(i) + "."
+		f.source(at, &b.SQL.Sources[i], names)
+		f.context(at, &b.SQL.Sources[i], contexts)
 	}
 	for i, s := range b.SQL.Steps {
 		at := "step." + strconv.Itoa(i) + "."
@@ -90,10 +93,28 @@ func (f *faults) source(at string, s *Source, names map[string]bool) {
 	if s.Table != "" {
 		f.tableSource(at, s)
 	}
+	if from, to := s.Options.From, s.Options.To; !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		f.add(at+"to", "Nothing lies between these two times; the second must be the later one.")
+	}
+	f.notNegative(at+"max_files", s.Options.MaxFiles)
+	f.notNegative(at+"max_bytes", int(s.Options.MaxBytes))
 	oneOf(f, at+"format", "format", s.Format, "", CSV, JSON, Parquet)
 	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll)
 	oneOf(f, at+"changed", "policy for changed files", s.Policy.Changed, "", "read", "hold", "skip")
 	oneOf(f, at+"unreadable", "policy for unreadable files", s.Policy.Unreadable, "", "fail", "hold")
+}
+
+// context refuses two sources that share a bookmark: each would take what the
+// other read for its own (B09).
+func (f *faults) context(at string, s *Source, taken map[string]string) {
+	if s.Read == ReadAll {
+		return
+	}
+	ctx := s.Context()
+	if other, ok := taken[ctx]; ok && ctx != "" {
+		f.add(at+"name", "The source %s reads by the bookmark %s already. Give this one another name, or another context.", other, ctx)
+	}
+	taken[ctx] = s.Name
 }
 
 // given counts the texts that are not empty.

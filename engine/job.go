@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Job is one version of a job.
 type Job struct {
@@ -108,14 +111,21 @@ type Source struct {
 	Policy Policy   `json:"policy,omitzero"`
 }
 
+// Context names the bookmark of s within its job.
+func (s *Source) Context() string { return cmp.Or(s.Ctx, s.Name) }
+
 // SourceOptions are the options of a file source.
 type SourceOptions struct {
-	Exclude   []string `json:"exclude,omitempty"` // globs on the key below the root
-	CSV       Dialect  `json:"csv,omitzero"`
-	MaxFiles  int      `json:"max_files,omitempty"` // Glue's boundedFiles
-	MaxBytes  int64    `json:"max_bytes,omitempty"` // Glue's boundedSize
-	SettleMS  *int64   `json:"settle_ms,omitempty"` // nil: 3 s for folders, 0 for S3
-	Partition string   `json:"partition,omitempty"` // pattern that maps a key to target partition values, such as "{year}/{month}/*.csv"
+	Exclude  []string `json:"exclude,omitempty"` // globs on the key below the root
+	CSV      Dialect  `json:"csv,omitzero"`
+	MaxFiles int      `json:"max_files,omitempty"` // Glue's boundedFiles
+	MaxBytes int64    `json:"max_bytes,omitempty"` // Glue's boundedSize
+	// From and To bound when a file was last written, from From on and before
+	// To; what lies outside is left out and stays unread.
+	From      time.Time `json:"from,omitzero"`
+	To        time.Time `json:"to,omitzero"`
+	SettleMS  *int64    `json:"settle_ms,omitempty"` // nil: 3 s for folders, 0 for S3
+	Partition string    `json:"partition,omitempty"` // pattern that maps a key to target partition values, such as "{year}/{month}/*.csv"
 	// Table are the options of a table source.
 	Table TableOptions `json:"table,omitzero"`
 }

@@ -114,6 +114,10 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 		count(m.part, engine.ReasonFiltered, o.Object)
 		return nil
 	}
+	if m.outside(o.Object) {
+		count(m.part, engine.ReasonOutside, o.Object)
+		return nil
+	}
 	if m.pick != nil {
 		m.judgePicked(o.Object, prior)
 		return nil
@@ -137,6 +141,12 @@ func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error 
 	}
 	m.judgeKnown(o.Object, keep(prior), difference)
 	return nil
+}
+
+// outside reports an object that the source's own range leaves out.
+func (m *merge) outside(o engine.Object) bool {
+	from, to := m.src.Options.From, m.src.Options.To
+	return !from.IsZero() && o.Mod().Before(from) || !to.IsZero() && !o.Mod().Before(to)
 }
 
 // judgePicked takes what was picked and read before. What was never read waits

@@ -92,7 +92,7 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 		return engine.SourcePlan{}, err
 	}
 	part := engine.SourcePlan{
-		Spec: spec, Source: src.Name, Ctx: ContextOf(src), Read: src.Read, Root: p.root(spec),
+		Spec: spec, Source: src.Name, Ctx: src.Context(), Read: src.Read, Root: p.root(spec),
 		Fingerprint: Fingerprint(src), Schema: spec.Schema, Counts: map[engine.Reason]engine.Tally{},
 	}
 	if part.Read == "" {
@@ -175,14 +175,6 @@ func (p *Planner) all(ctx context.Context, src engine.Source, part *engine.Sourc
 	}
 	part.Complete = true
 	return nil
-}
-
-// ContextOf names the bookmark of a source within its job.
-func ContextOf(src engine.Source) string {
-	if src.Ctx != "" {
-		return src.Ctx
-	}
-	return src.Name
 }
 
 // Fingerprint names what makes a source the same thing (cases B09, B27).

@@ -1,6 +1,7 @@
 package bookmark_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -172,5 +173,29 @@ func TestMappingReadsPaths(t *testing.T) {
 		if _, err := bookmark.ParseMapping(bad); engine.CodeOf(err) != engine.Invalid {
 			t.Errorf("ParseMapping(%q) = %v, want it refused", bad, err)
 		}
+	}
+}
+
+func TestTheRangeOfASourceLeavesTheRestUnread(t *testing.T) {
+	t.Parallel()
+	w := newWorld(engine.Source{
+		Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src",
+		Options: engine.SourceOptions{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)},
+	}, engine.Merge)
+	for day := range 5 {
+		w.put(fmt.Sprint("in/", day, ".csv"), 10, "e", noon.AddDate(0, 0, day))
+	}
+	read, part, err := w.run(t, noon.AddDate(0, 0, 9), true)
+	must(t, err)
+	if !slices.Equal(read, []string{"in/1.csv", "in/2.csv"}) || part.Counts[engine.ReasonOutside].Files != 3 {
+		t.Errorf("read %v with %v, want the two days in the range and three outside", read, part.Counts)
+	}
+
+	w.job.SQL.Sources[0].Options.To = time.Time{}
+	read, _, err = w.run(t, noon.AddDate(0, 0, 10), true)
+
+	must(t, err)
+	if !slices.Equal(read, []string{"in/3.csv", "in/4.csv"}) {
+		t.Errorf("read %v with a wider range, want what was outside", read)
 	}
 }

@@ -215,7 +215,7 @@ func (s *Service) fingerprint(ctx context.Context, b engine.Bookmark) (string, e
 func sourceOf(job *engine.Job, name string) (*engine.Source, error) {
 	if job.SQL != nil {
 		for i := range job.SQL.Sources {
-			if ContextOf(job.SQL.Sources[i]) == name {
+			if job.SQL.Sources[i].Context() == name {
 				return &job.SQL.Sources[i], nil
 			}
 		}

@@ -1,6 +1,10 @@
 package portable
 
-import "dogear/engine"
+import (
+	"time"
+
+	"dogear/engine"
+)
 
 // Job is a job by name.
 type Job struct {
@@ -42,6 +46,8 @@ type Options struct {
 	CSV       Dialect      `yaml:"csv,omitempty"`
 	MaxFiles  int          `yaml:"max_files,omitempty"`
 	MaxBytes  int64        `yaml:"max_bytes,omitempty"`
+	From      time.Time    `yaml:"from,omitempty"`
+	To        time.Time    `yaml:"to,omitempty"`
 	SettleMS  *int64       `yaml:"settle_ms,omitempty"`
 	Partition string       `yaml:"partition,omitempty"`
 	Table     TableOptions `yaml:"table,omitempty"`
@@ -121,7 +127,7 @@ func (x *exporter) jobOf(job *engine.Job) Job {
 			Read: s.Read, Ctx: s.Ctx, Policy: Policy(s.Policy), Schema: each(s.Schema, func(c engine.Column) Column { return Column(c) }),
 			Options: Options{
 				Exclude: s.Options.Exclude, CSV: Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
-				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: TableOptions(s.Options.Table),
+				From: s.Options.From, To: s.Options.To, SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: TableOptions(s.Options.Table),
 			},
 		})
 	}
@@ -155,7 +161,7 @@ func (r *reader) job(j *Job) engine.JobBody {
 			Read: s.Read, Ctx: s.Ctx, Policy: engine.Policy(s.Policy), Schema: each(s.Schema, func(c Column) engine.Column { return engine.Column(c) }),
 			Options: engine.SourceOptions{
 				Exclude: s.Options.Exclude, CSV: engine.Dialect(s.Options.CSV), MaxFiles: s.Options.MaxFiles, MaxBytes: s.Options.MaxBytes,
-				SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: engine.TableOptions(s.Options.Table),
+				From: s.Options.From, To: s.Options.To, SettleMS: s.Options.SettleMS, Partition: s.Options.Partition, Table: engine.TableOptions(s.Options.Table),
 			},
 		})
 	}

@@ -81,7 +81,7 @@ func document(t *rapid.T, connection string) portable.Document {
 			Timeout: 5, Retries: 1, MaxRuns: 2, MemoryMB: 2048, SpillMB: 512, MaxRejects: 3, Arguments: map[string]string{"a b": word.Draw(t, "argument")},
 			Sources: []portable.Source{{
 				Name: "in", Connection: connection, Path: "s3://b/" + word.Draw(t, "path"), Format: engine.CSV, Read: engine.ReadNew, Ctx: "in",
-				Options: portable.Options{Exclude: []string{word.Draw(t, "exclude")}, MaxFiles: 7, MaxBytes: 1 << 40, SettleMS: &settle, CSV: portable.Dialect{Delimiter: "\t", Quote: `"`, Header: &header, NullText: "null"}},
+				Options: portable.Options{Exclude: []string{word.Draw(t, "exclude")}, MaxFiles: 7, MaxBytes: 1 << 40, From: noon, To: noon.AddDate(0, 1, 0), SettleMS: &settle, CSV: portable.Dialect{Delimiter: "\t", Quote: `"`, Header: &header, NullText: "null"}},
 				Policy:  portable.Policy{Changed: "hold"}, Schema: []portable.Column{{Name: "yes", Type: "VARCHAR"}},
 			}},
 			Steps: []portable.Step{{Name: "out", SQL: sql}},

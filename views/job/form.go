@@ -81,7 +81,11 @@ func readSource(values url.Values, at string) engine.Source {
 	// A broken rest can only come of somebody who edits the page; what is shown
 	// still counts.
 	_ = json.Unmarshal([]byte(values.Get(at+"rest")), &s)
+	was := s.Name
 	s.Name = strings.TrimSpace(values.Get(at + "name"))
+	if s.Ctx == "" && was != "" && was != s.Name {
+		s.Ctx = was // a new name is the same source: it keeps its bookmark
+	}
 	s.Connection = engine.ID(values.Get(at + "connection"))
 	path := strings.TrimSpace(values.Get(at + "path"))
 	format := engine.Format(values.Get(at + "format"))

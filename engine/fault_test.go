@@ -1,0 +1,41 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"dogear/engine"
+)
+
+func TestB09TwoSourcesCannotShareABookmark(t *testing.T) {
+	t.Parallel()
+	source := func(name, ctx string, read engine.ReadMode) engine.Source {
+		return engine.Source{Name: name, Path: name + "/*.csv", Ctx: ctx, Read: read}
+	}
+	tests := map[string]struct {
+		sources []engine.Source
+		refused string
+	}{
+		"one context for two":              {[]engine.Source{source("a", "in", ""), source("b", "in", "")}, "The source a reads by the bookmark in already."},
+		"a name that is another's context": {[]engine.Source{source("a", "b", ""), source("b", "", "")}, "The source a reads by the bookmark b already."},
+		"read whole, it has no bookmark":   {[]engine.Source{source("a", "in", ""), source("b", "in", engine.ReadAll)}, ""},
+		"each its own":                     {[]engine.Source{source("a", "", ""), source("b", "", "")}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{
+				Sources: tt.sources, Sinks: []engine.Sink{{From: "a", Path: "out"}},
+			}}
+
+			faults := body.Faults()
+
+			switch {
+			case tt.refused == "" && len(faults) > 0:
+				t.Errorf("refused by %v", faults)
+			case tt.refused != "" && (len(faults) != 1 || faults[0].Field != "source.1.name" || !strings.HasPrefix(faults[0].Message, tt.refused)):
+				t.Errorf("got %v, want %q at source.1.name", faults, tt.refused)
+			}
+		})
+	}
+}
