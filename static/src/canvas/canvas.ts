@@ -4,6 +4,7 @@
 import { serverNow } from "../time";
 import { Camera } from "./camera";
 import { Bench, Edits } from "./edits";
+import { touches } from "./geometry";
 import { Keyboard } from "./keyboard";
 import { showKeys } from "./keys";
 import { Choice, closeMenu, menu, Spot } from "./menu";
@@ -364,7 +365,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     const steps: Record<string, () => void> = {
       undo: () => this.sync?.undo(),
       redo: () => this.sync?.redo(),
-      tidy: () => this.edits?.act({ op: "tidy" }),
+      tidy: () => void this.tidy(),
       fit: () => this.camera.fit(this.view.extent()),
       "zoom-in": () => this.camera.zoom(1.25),
       "zoom-out": () => this.camera.zoom(0.8),
@@ -383,6 +384,14 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     };
     steps[act]?.();
     this.mark();
+  }
+
+  // tidy keeps the reader's place, unless nothing is left there to see.
+  private async tidy(): Promise<void> {
+    this.edits?.act({ op: "tidy" });
+    await this.sync?.settled();
+    const seen = this.camera.seen();
+    if (![...this.view.boxes.values()].some((box) => touches(box, seen))) this.camera.fit(this.view.extent());
   }
 
   // mark shows which tools can be used now.

@@ -13,7 +13,10 @@ export class Minimap {
   private all: Box = { x: 0, y: 0, w: 1, h: 1 };
   private due = false;
   private stale = true; // cards came, went or moved since the last picture
-  private seen = rect({ x: 0, y: 0, w: 0, h: 0 }, "seen");
+  private cards: Box | undefined; // around all of them
+  // What is seen lies over the picture and not in it, so that looking elsewhere
+  // does not paint every card of the map again.
+  private seen = document.createElement("div");
 
   constructor(
     root: HTMLElement,
@@ -21,6 +24,8 @@ export class Minimap {
     private camera: Camera,
   ) {
     this.box = root.querySelector(".minimap")!;
+    this.seen.className = "seen";
+    this.box.append(this.seen);
     this.box.addEventListener("pointerdown", (event) => {
       this.box.setPointerCapture(event.pointerId);
       this.go(event);
@@ -50,14 +55,18 @@ export class Minimap {
     if (this.box.hidden) return;
     const map = this.box.querySelector("svg")!;
     if (this.stale) {
-      map.replaceChildren(...[...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id)))), this.seen);
+      map.replaceChildren(...[...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id)))));
+      this.cards = this.view.extent();
       this.stale = false;
     }
     const seen = this.camera.seen();
-    place(this.seen, seen);
-    this.all = bounds([...this.view.boxes.values(), seen])!;
+    this.all = bounds(this.cards ? [this.cards, seen] : [seen])!;
     this.scale = Math.min(width / this.all.w, height / this.all.h);
-    map.setAttribute("viewBox", `${this.all.x} ${this.all.y} ${width / this.scale} ${height / this.scale}`);
+    const shown = `${this.all.x} ${this.all.y} ${width / this.scale} ${height / this.scale}`;
+    if (map.getAttribute("viewBox") !== shown) map.setAttribute("viewBox", shown);
+    this.seen.style.width = `${seen.w * this.scale}px`;
+    this.seen.style.height = `${seen.h * this.scale}px`;
+    this.seen.style.transform = `translate(${(seen.x - this.all.x) * this.scale}px,${(seen.y - this.all.y) * this.scale}px)`;
   }
 
   private go(event: PointerEvent): void {
