@@ -23,12 +23,16 @@ type scheduleRow struct {
 	NextAt     int64
 	LastAt     int64
 	Version    int64
+	Missed     string
+	Overlap    string
+	Held       int64
 }
 
 func (r *scheduleRow) schedule() (engine.Schedule, error) {
 	return engine.Schedule{
 		Trigger: engine.ID(r.TriggerID), Workflow: engine.ID(r.WorkflowID), Spec: r.Spec, Zone: r.Zone,
-		Next: instant(r.NextAt), Last: instant(r.LastAt),
+		Missed: engine.Missed(r.Missed), Overlap: engine.Overlap(r.Overlap),
+		Next: instant(r.NextAt), Last: instant(r.LastAt), Held: instant(r.Held),
 	}, nil
 }
 
@@ -55,9 +59,9 @@ func putSchedules(ctx context.Context, tx bun.Conn, workflow engine.ID, next []e
 		return fmt.Errorf("replace the schedules of a workflow: %w", err)
 	}
 	for _, n := range next {
-		row := scheduleRow{TriggerID: string(n.Trigger), WorkflowID: string(workflow), Spec: n.Spec, Zone: n.Zone, NextAt: micros(n.Next)}
+		row := scheduleRow{TriggerID: string(n.Trigger), WorkflowID: string(workflow), Spec: n.Spec, Zone: n.Zone, NextAt: micros(n.Next), Missed: string(n.Missed), Overlap: string(n.Overlap)}
 		if was, ok := old[row.TriggerID]; ok && was.Spec == row.Spec && was.Zone == row.Zone {
-			row.NextAt, row.LastAt, row.Version = was.NextAt, was.LastAt, was.Version
+			row.NextAt, row.LastAt, row.Version, row.Held = was.NextAt, was.LastAt, was.Version, was.Held
 		}
 		if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
 			return fmt.Errorf("write a schedule: %w", err)
@@ -72,7 +76,7 @@ func (s *Store) putFire(ctx context.Context, tx bun.Conn, f *flow.Fire, run engi
 	if err := s.useDue(ctx, tx, f, run); err != nil {
 		return err
 	}
-	return s.exec(ctx, tx, "move a schedule on", `UPDATE schedule SET last_at = ?, next_at = ?, version = version + 1 WHERE trigger_id = ?`,
+	return s.exec(ctx, tx, "move a schedule on", `UPDATE schedule SET last_at = ?, next_at = ?, held = 0, version = version + 1 WHERE trigger_id = ?`,
 		micros(f.Due), micros(f.Next), string(f.Trigger))
 }
 
@@ -94,4 +98,30 @@ func (s *Store) SkipFire(ctx context.Context, f flow.Fire) error {
 	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		return s.putFire(ctx, tx, &f, "")
 	})
+}
+
+// HoldFire notes that a due time waits for a run of its workflow to end.
+func (s *Store) HoldFire(ctx context.Context, trigger engine.ID, due time.Time) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+		return s.exec(ctx, tx, "hold a due time", `UPDATE schedule SET held = ? WHERE trigger_id = ? AND next_at = ?`, micros(due), string(trigger), micros(due))
+	})
+}
+
+// Ticks lists the newest due times of a schedule that were used up.
+func (s *Store) Ticks(ctx context.Context, trigger engine.ID, limit int) ([]engine.Tick, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT due, run_id, note FROM schedule_fire WHERE trigger_id = ? ORDER BY due DESC LIMIT ?`), string(trigger), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list the ticks of a schedule: %w", err)
+	}
+	defer rows.Close()
+	var ticks []engine.Tick
+	for rows.Next() {
+		var due int64
+		var run, note string
+		if err := rows.Scan(&due, &run, &note); err != nil {
+			return nil, fmt.Errorf("list the ticks of a schedule: %w", err)
+		}
+		ticks = append(ticks, engine.Tick{Due: instant(due), Run: engine.ID(run), Note: note})
+	}
+	return ticks, rows.Err()
 }

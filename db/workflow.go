@@ -230,7 +230,7 @@ func schedulesOf(w *engine.Workflow, next func(engine.Trigger) time.Time) []engi
 	var all []engine.Schedule
 	for _, t := range w.Triggers {
 		if t.Type == engine.Scheduled && !t.Disabled {
-			all = append(all, engine.Schedule{Trigger: t.ID, Workflow: w.ID, Spec: t.Schedule, Zone: t.Zone, Next: next(t)})
+			all = append(all, engine.Schedule{Trigger: t.ID, Workflow: w.ID, Spec: t.Schedule, Zone: t.Zone, Missed: t.Missed, Overlap: t.Overlap, Next: next(t)})
 		}
 	}
 	return all

@@ -46,9 +46,35 @@ type Trigger struct {
 	Disabled  bool        `json:"disabled,omitempty"`
 	Schedule  string      `json:"schedule,omitempty"` // cron(…) in Glue's six fields
 	Zone      string      `json:"zone,omitempty"`     // IANA name; "" is UTC
+	Missed    Missed      `json:"missed,omitempty"`   // of a schedule
+	Overlap   Overlap     `json:"overlap,omitempty"`  // of a schedule
 	Predicate Predicate   `json:"predicate,omitzero"`
 	Actions   []Action    `json:"actions,omitempty"`
 }
+
+// Missed says what becomes of due times that passed while no server ran.
+type Missed string
+
+// The ways with missed times. Skipping is Glue's.
+const (
+	MissedSkip   Missed = ""
+	MissedLatest Missed = "latest" // one run, for the last of them
+	MissedAll    Missed = "all"    // a run for each, the last MostMissed at most
+)
+
+// MostMissed bounds how many missed times are made up for.
+const MostMissed = 10
+
+// Overlap says what becomes of a due time at which the workflow has as many
+// runs as it may.
+type Overlap string
+
+// The ways with an overlap. Skipping is Glue's; the tick says why it started
+// nothing.
+const (
+	OverlapSkip  Overlap = ""
+	OverlapQueue Overlap = "queue" // it waits, one at most
+)
 
 // Logic joins the conditions of a predicate.
 type Logic string
@@ -205,6 +231,17 @@ type Schedule struct {
 	Workflow ID
 	Spec     string
 	Zone     string
+	Missed   Missed
+	Overlap  Overlap
 	Next     time.Time
 	Last     time.Time
+	// Held is the due time that waits for a run to end; zero where none does.
+	Held time.Time
+}
+
+// Tick is what became of one due time.
+type Tick struct {
+	Due  time.Time
+	Run  ID     // "" where none was started
+	Note string // why not, or what was left out before it
 }

@@ -93,6 +93,8 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 	}
 	put("Schedule", from.Schedule, to.Schedule)
 	put("Time zone", from.Zone, to.Zone)
+	put("Missed times", string(from.Missed), string(to.Missed))
+	put("Overlap", string(from.Overlap), string(to.Overlap))
 	put("Enabled", yesNo(!from.Disabled), yesNo(!to.Disabled))
 	put("Waits for", WaitsFor(from, names), WaitsFor(to, names))
 	put("Starts", Starts(from, names), Starts(to, names))

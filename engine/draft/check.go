@@ -68,6 +68,16 @@ func checkTrigger(t *engine.Trigger) error {
 	if len(t.Schedule) > maxText || len(t.Zone) > maxText {
 		return refuse(Rule, "The schedule of %s is too long.", t.Name)
 	}
+	switch t.Missed {
+	case engine.MissedSkip, engine.MissedLatest, engine.MissedAll:
+	default:
+		return refuse(Rule, "Missed times are left out, made up for once, or all made up for; there is no %q.", t.Missed)
+	}
+	switch t.Overlap {
+	case engine.OverlapSkip, engine.OverlapQueue:
+	default:
+		return refuse(Rule, "A due time is left out or waits while a run is under way; there is no %q.", t.Overlap)
+	}
 	switch t.Predicate.Logic {
 	case "", engine.All, engine.Any:
 	default:

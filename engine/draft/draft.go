@@ -84,6 +84,8 @@ type Fields struct {
 	Name        *string            `json:"name,omitempty"`
 	Schedule    *string            `json:"schedule,omitempty"`
 	Zone        *string            `json:"zone,omitempty"`
+	Missed      *engine.Missed     `json:"missed,omitempty"`
+	Overlap     *engine.Overlap    `json:"overlap,omitempty"`
 	Disabled    *bool              `json:"disabled,omitempty"`
 	Logic       *engine.Logic      `json:"logic,omitempty"`
 	State       *engine.State      `json:"state,omitempty"`

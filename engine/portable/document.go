@@ -65,6 +65,8 @@ type Trigger struct {
 	Disabled bool               `yaml:"disabled,omitempty"`
 	Schedule string             `yaml:"schedule,omitempty"`
 	Zone     string             `yaml:"zone,omitempty"`
+	Missed   engine.Missed      `yaml:"missed,omitempty"`
+	Overlap  engine.Overlap     `yaml:"overlap,omitempty"`
 	Logic    engine.Logic       `yaml:"logic,omitempty"`
 	When     []Condition        `yaml:"when,omitempty"`
 	Start    []Action           `yaml:"start,omitempty"`

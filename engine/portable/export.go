@@ -110,7 +110,7 @@ func (x *exporter) workflow(w *engine.Workflow) Workflow {
 	for i := range w.Triggers {
 		t := &w.Triggers[i]
 		made := Trigger{
-			Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone,
+			Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, Missed: t.Missed, Overlap: t.Overlap,
 			Logic: t.Predicate.Logic, At: place(string(t.ID)),
 		}
 		for _, c := range t.Predicate.Conditions {

@@ -260,7 +260,7 @@ func (r *reader) workflow(w *Workflow, was *engine.WorkflowBody, now time.Time) 
 func (r *reader) trigger(t *Trigger, was *engine.WorkflowBody, now time.Time) engine.Trigger {
 	about := "Trigger " + t.Name
 	made := engine.Trigger{
-		ID: engine.NewID(now), Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone,
+		ID: engine.NewID(now), Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, Missed: t.Missed, Overlap: t.Overlap,
 		Predicate: engine.Predicate{Logic: t.Logic},
 	}
 	if i := slices.IndexFunc(was.Triggers, func(old engine.Trigger) bool { return old.Name == t.Name }); i >= 0 {

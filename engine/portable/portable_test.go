@@ -95,7 +95,7 @@ func document(t *rapid.T, connection string) portable.Document {
 			Properties: map[string]string{"on": word.Draw(t, "property"), "day": "{{due.date}}"},
 			Triggers: []portable.Trigger{
 				{
-					Name: "noon", Type: engine.Scheduled, Schedule: "cron(0 12 * * ? *)", Zone: "Europe/Berlin", Disabled: header, At: &portable.Place{10, -20},
+					Name: "noon", Type: engine.Scheduled, Schedule: "cron(0 12 * * ? *)", Zone: "Europe/Berlin", Missed: engine.MissedAll, Overlap: engine.OverlapQueue, Disabled: header, At: &portable.Place{10, -20},
 					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": word.Draw(t, "argument")}}},
 				},
 				{

@@ -86,7 +86,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
-		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, store},
+		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Sample: h.samplePage(),
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
@@ -171,6 +171,9 @@ func (h *house) committed(w flow.Writes) {
 		if e.Kind == "run" {
 			h.changed("runs", w.Run.ID)
 		}
+	}
+	if !w.Run.Open() {
+		h.clock.Wake() // a due time may have waited for this end
 	}
 	if len(w.Bookmarks) > 0 {
 		h.changed("bookmarks", w.Bookmarks[0].Bookmark.ID)

@@ -22,6 +22,8 @@ type Store interface {
 	Schedules(ctx context.Context) ([]engine.Schedule, error)
 	// SkipFire uses up a due time without a run and says why.
 	SkipFire(ctx context.Context, f flow.Fire) error
+	// HoldFire notes that a due time waits for a run to end.
+	HoldFire(ctx context.Context, trigger engine.ID, due time.Time) error
 }
 
 // Starter starts the run that a schedule is due for.
@@ -135,26 +137,84 @@ func (c *Clock) ring(ctx context.Context) (time.Time, error) {
 // fire starts the run of a schedule that is due, or skips it and says why, and
 // returns when it is due next.
 func (c *Clock) fire(ctx context.Context, s engine.Schedule, now time.Time) time.Time {
-	fire := flow.Fire{Trigger: s.Trigger, Due: s.Next}
-	if cron, err := schedule.Parse(s.Spec); err == nil {
-		if zone, err := schedule.Zone(s.Zone); err == nil {
-			fire.Next = cron.Next(now, zone)
+	cron, err := schedule.Parse(s.Spec)
+	if err != nil {
+		return c.broken(ctx, s, err)
+	}
+	zone, err := schedule.Zone(s.Zone)
+	if err != nil {
+		return c.broken(ctx, s, err)
+	}
+	fire := flow.Fire{Trigger: s.Trigger, Due: s.Next, Next: cron.Next(now, zone)}
+	waited := !s.Held.IsZero() && s.Held.Equal(s.Next) // for a run to end: it is not late
+	if behind := now.Sub(s.Next); behind > late && !waited {
+		passed := missed(cron, zone, s.Next, now)
+		switch s.Missed {
+		case engine.MissedLatest:
+			fire.Due = passed[len(passed)-1]
+			fire.Note = leftOut(len(passed) - 1)
+		case engine.MissedAll:
+			first := max(0, len(passed)-engine.MostMissed)
+			fire.Due, fire.Note = passed[first], leftOut(first)
+			if first+1 < len(passed) {
+				fire.Next = passed[first+1] // this same way leads to the next of them
+			}
+		default:
+			fire.Note = fmt.Sprintf("skipped: no server ran when it was due, %s ago", behind.Round(time.Second))
+			if len(passed) > 1 {
+				fire.Note += fmt.Sprintf(", nor at %d later times", len(passed)-1)
+			}
+			c.skip(ctx, fire)
+			return fire.Next
 		}
 	}
-	if behind := now.Sub(s.Next); behind > late {
-		fire.Note = fmt.Sprintf("skipped: no server ran when it was due, %s ago", behind.Round(time.Second))
-		c.skip(ctx, fire)
-		return fire.Next
+	return c.start(ctx, s, fire, now)
+}
+
+// broken skips a schedule that can no longer be read, for good.
+func (c *Clock) broken(ctx context.Context, s engine.Schedule, err error) time.Time {
+	c.skip(ctx, flow.Fire{Trigger: s.Trigger, Due: s.Next, Note: "stopped: " + engine.MessageOf(err)})
+	return time.Time{}
+}
+
+// mostPassed bounds how far back missed times are counted.
+const mostPassed = 10_000
+
+// missed lists the due times from first to now, the last mostPassed of them.
+func missed(cron schedule.Cron, zone *time.Location, first, now time.Time) []time.Time {
+	passed := []time.Time{first}
+	for at := cron.Next(first, zone); !at.IsZero() && !at.After(now); at = cron.Next(at, zone) {
+		if passed = append(passed, at); len(passed) > mostPassed {
+			passed = passed[1:]
+		}
 	}
+	return passed
+}
+
+func leftOut(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d earlier due times passed while no server ran and were left out", n)
+}
+
+// start starts a run for a due time.
+func (c *Clock) start(ctx context.Context, s engine.Schedule, fire flow.Fire, now time.Time) time.Time {
 	run, err := c.Starter.Due(ctx, s.Workflow, fire)
-	switch engine.CodeOf(err) {
-	case "":
-		c.Log.Info("a schedule fired", "workflow", s.Workflow, "due", s.Next, "run", run.ID)
-	case engine.Conflict: // somebody else fired it
-	case engine.Internal:
-		c.Log.Error("a schedule could not start its run", "workflow", s.Workflow, "due", s.Next, "err", err)
+	code := engine.CodeOf(err)
+	switch {
+	case err == nil:
+		c.Log.Info("a schedule fired", "workflow", s.Workflow, "due", fire.Due, "run", run.ID)
+	case code == engine.Conflict: // somebody else fired it
+	case code == engine.LimitHit && s.Overlap == engine.OverlapQueue && fire.Due.Equal(s.Next):
+		if err := c.Store.HoldFire(ctx, s.Trigger, fire.Due); err != nil {
+			c.Log.Error("a due time could not be held", "trigger", s.Trigger, "err", err)
+		}
+		return now.Add(maxSleep) // sooner when a run ends, which wakes the clock
+	case code == engine.Internal:
+		c.Log.Error("a schedule could not start its run", "workflow", s.Workflow, "due", fire.Due, "err", err)
 		return now.Add(time.Second) // it is still due: try again
-	case engine.Invalid, engine.NotFound, engine.Forbidden, engine.LimitHit:
+	default:
 		fire.Note = "skipped: " + engine.MessageOf(err)
 		c.skip(ctx, fire)
 	}

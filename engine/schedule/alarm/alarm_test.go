@@ -27,11 +27,11 @@ func must(t *testing.T, err error) {
 type starter struct {
 	store *db.Store
 	fired []time.Time
-	full  bool // the workflow has as many runs as it may
+	full  func() bool // the workflow has as many runs as it may
 }
 
 func (s *starter) Due(ctx context.Context, _ engine.ID, fire flow.Fire) (engine.Run, error) {
-	if s.full {
+	if s.full != nil && s.full() {
 		return engine.Run{}, engine.Errorf(engine.LimitHit, "Concurrent runs exceeded.")
 	}
 	if err := s.store.SkipFire(ctx, fire); err != nil {
@@ -41,12 +41,12 @@ func (s *starter) Due(ctx context.Context, _ engine.ID, fire flow.Fire) (engine.
 	return engine.Run{}, nil
 }
 
-// daily publishes a workflow with one schedule.
-func daily(t *testing.T, store *db.Store, spec string) {
+// publish publishes a workflow with one schedule.
+func publish(t *testing.T, store *db.Store, trigger engine.Trigger) {
 	t.Helper()
 	now := time.Now().UTC()
-	body := engine.WorkflowBody{Triggers: []engine.Trigger{{ID: engine.NewID(now), Name: "daily", Type: engine.Scheduled, Schedule: spec}}}
-	id, err := store.CreateWorkflow(t.Context(), "w", body, "owner", now)
+	trigger.ID, trigger.Name, trigger.Type = engine.NewID(now), "due", engine.Scheduled
+	id, err := store.CreateWorkflow(t.Context(), "w", engine.WorkflowBody{Triggers: []engine.Trigger{trigger}}, "owner", now)
 	must(t, err)
 	_, err = store.PublishWorkflow(t.Context(), id, 0, nil, "owner", now, func(trigger engine.Trigger) time.Time {
 		cron, err := schedule.Parse(trigger.Schedule)
@@ -57,12 +57,12 @@ func daily(t *testing.T, store *db.Store, spec string) {
 }
 
 // bubble runs a clock over a real database in fake time.
-func bubble(t *testing.T, spec string, full bool, story func(t *testing.T, store *db.Store, s *starter, run func(time.Duration))) {
+func bubble(t *testing.T, trigger engine.Trigger, story func(t *testing.T, store *db.Store, s *starter, run func(time.Duration))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		store := dbtest.SQLite(t)
-		daily(t, store, spec)
-		s := &starter{store: store, full: full}
+		publish(t, store, trigger)
+		s := &starter{store: store}
 		story(t, store, s, func(long time.Duration) {
 			clock := alarm.New(store, s, slog.New(slog.DiscardHandler), time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), long)
@@ -72,8 +72,10 @@ func bubble(t *testing.T, spec string, full bool, story func(t *testing.T, store
 	})
 }
 
+var noonly = engine.Trigger{Schedule: "cron(0 12 * * ? *)"}
+
 func TestFiresAtEachDueTimeOnce(t *testing.T) {
-	bubble(t, "cron(0 12 * * ? *)", false, func(t *testing.T, _ *db.Store, s *starter, run func(time.Duration)) {
+	bubble(t, noonly, func(t *testing.T, _ *db.Store, s *starter, run func(time.Duration)) {
 		first := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 
 		run(72*time.Hour - time.Minute)
@@ -86,7 +88,7 @@ func TestFiresAtEachDueTimeOnce(t *testing.T) {
 }
 
 func TestMissedTimeIsSkippedAndTheNextOneFires(t *testing.T) {
-	bubble(t, "cron(0 12 * * ? *)", false, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
+	bubble(t, noonly, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
 		first := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 		time.Sleep(30 * time.Hour) // no server ran over the first noon
 
@@ -104,13 +106,96 @@ func TestMissedTimeIsSkippedAndTheNextOneFires(t *testing.T) {
 }
 
 func TestFullWorkflowSkipsItsTick(t *testing.T) {
-	bubble(t, "cron(0/10 * * * ? *)", true, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
+	bubble(t, engine.Trigger{Schedule: "cron(0/10 * * * ? *)"}, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
+		s.full = func() bool { return true }
 		run(25 * time.Minute)
 
 		all, err := store.Schedules(t.Context())
 		must(t, err)
 		if len(s.fired) != 0 || !all[0].Next.After(time.Now()) {
 			t.Errorf("fired %v and next is %s at %s, want nothing piled up", s.fired, all[0].Next, time.Now())
+		}
+	})
+}
+
+// TestMissedTimesFollowThePolicy: no server ran for three days, then one does
+// for half a day, in which no noon lies.
+func TestMissedTimesFollowThePolicy(t *testing.T) {
+	tests := map[engine.Missed]struct {
+		fired []int // days after the first
+		notes []string
+	}{
+		engine.MissedSkip:   {nil, []string{"skipped: no server ran when it was due, 60h0m0s ago, nor at 2 later times"}},
+		engine.MissedLatest: {[]int{2}, []string{"2 earlier due times passed while no server ran and were left out"}},
+		engine.MissedAll:    {[]int{0, 1, 2}, []string{"", "", ""}},
+	}
+	for policy, tt := range tests {
+		t.Run("missed "+string(policy), func(t *testing.T) {
+			bubble(t, engine.Trigger{Schedule: noonly.Schedule, Missed: policy}, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
+				first := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+				time.Sleep(time.Until(first) + 60*time.Hour)
+
+				run(11 * time.Hour)
+
+				var want []time.Time
+				for _, day := range tt.fired {
+					want = append(want, first.AddDate(0, 0, day))
+				}
+				if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
+					t.Errorf("fired at %v, want %v", s.fired, want)
+				}
+				all, err := store.Schedules(t.Context())
+				must(t, err)
+				if next := first.AddDate(0, 0, 3); !all[0].Next.Equal(next) {
+					t.Errorf("next = %s, want %s", all[0].Next, next)
+				}
+				ticks, err := store.Ticks(t.Context(), all[0].Trigger, 10)
+				must(t, err)
+				var notes []string
+				for _, tick := range ticks {
+					notes = append(notes, tick.Note)
+				}
+				if !slices.Equal(notes, tt.notes) {
+					t.Errorf("the ticks say %q, want %q", notes, tt.notes)
+				}
+			})
+		})
+	}
+}
+
+// TestOnlyTheLastMissedTimesAreMadeUpFor however long no server ran.
+func TestOnlyTheLastMissedTimesAreMadeUpFor(t *testing.T) {
+	bubble(t, engine.Trigger{Schedule: "cron(0 * * * ? *)", Missed: engine.MissedAll}, func(t *testing.T, _ *db.Store, s *starter, run func(time.Duration)) {
+		time.Sleep(100*time.Hour + 30*time.Minute)
+		last := time.Now().UTC().Truncate(time.Hour)
+
+		run(10 * time.Minute)
+
+		if len(s.fired) != engine.MostMissed || !s.fired[0].Equal(last.Add(-9*time.Hour)) || !s.fired[9].Equal(last) {
+			t.Errorf("fired at %v, want the last %d hours up to %s", s.fired, engine.MostMissed, last)
+		}
+	})
+}
+
+// TestD13OneDueTimeWaitsForARunToEnd, and those that pass meanwhile do not pile
+// up behind it.
+func TestD13OneDueTimeWaitsForARunToEnd(t *testing.T) {
+	bubble(t, engine.Trigger{Schedule: "cron(0/10 * * * ? *)", Overlap: engine.OverlapQueue}, func(t *testing.T, store *db.Store, s *starter, run func(time.Duration)) {
+		start := time.Now().UTC()
+		first := start.Truncate(10 * time.Minute).Add(10 * time.Minute)
+		s.full = func() bool { return time.Since(start) < 35*time.Minute }
+
+		run(30 * time.Minute)
+		all, err := store.Schedules(t.Context())
+		must(t, err)
+		if len(s.fired) != 0 || !all[0].Held.Equal(first) {
+			t.Errorf("fired %v while the workflow was full and holds %s, want %s held", s.fired, all[0].Held, first)
+		}
+		run(14 * time.Minute) // another server: what waits stands in the database
+
+		want := []time.Time{first, first.Add(30 * time.Minute)}
+		if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
+			t.Errorf("fired at %v, want %v: the one that waited, then the next", s.fired, want)
 		}
 	})
 }
