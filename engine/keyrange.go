@@ -120,3 +120,11 @@ type TableQuestion struct {
 	Now    time.Time
 	Whole  bool // the whole table, whatever the ledger says
 }
+
+// TableColumn is a column of a table as its database declares it.
+type TableColumn struct {
+	Name     string
+	Type     string
+	Nullable bool
+	Key      int // place in the primary key, from 1; 0 is none
+}

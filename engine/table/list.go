@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"strings"
 
 	"dogear/engine"
 )
@@ -10,6 +11,12 @@ import (
 type Listed struct {
 	Name string // schema.table; without schema where there is one only
 	View bool
+}
+
+// Ours reports a table that sinks keep beside their targets.
+func Ours(name string) bool {
+	own := ParseName(name).Table
+	return own == batchTable || strings.HasPrefix(own, stagePrefix)
 }
 
 // Tables lists the tables and views that a connection may read.

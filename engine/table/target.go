@@ -38,6 +38,9 @@ type writing interface {
 // which batches are in it.
 const batchTable = "dogear_batch"
 
+// stagePrefix begins the names of the tables that batches are staged in.
+const stagePrefix = "dogear_stage_"
+
 // Target is what one batch writes into a table. It goes to a worker by pipe.
 type Target struct {
 	Config      Config           `json:"config"`
@@ -54,7 +57,7 @@ type Target struct {
 type Written struct{ Inserted, Updated, Deleted int64 }
 
 func (t Target) name() Name    { return ParseName(t.Table) }
-func (t Target) stage() Name   { return t.name().beside("dogear_stage_" + strings.ToLower(t.Batch)) }
+func (t Target) stage() Name   { return t.name().beside(stagePrefix + strings.ToLower(t.Batch)) }
 func (t Target) batches() Name { return t.name().beside(batchTable) }
 
 // explain adds what did not work, and that nothing was lost by it.

@@ -3,12 +3,14 @@ package page
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"dogear/engine"
 	"dogear/handlers/web"
 	"dogear/views/connection"
+	"dogear/views/job"
 	"dogear/views/layout"
 	"dogear/views/picker"
 )
@@ -25,6 +27,10 @@ type connectionStore interface {
 type Places interface {
 	// Browse lists one level; an empty path is the top.
 	Browse(ctx context.Context, connection engine.ID, path string) (engine.Level, error)
+	// Tables lists the tables of a database connection, and TableColumns
+	// describes one, in the database's own types.
+	Tables(ctx context.Context, connection engine.ID) ([]string, error)
+	TableColumns(ctx context.Context, connection engine.ID, table string) ([]engine.TableColumn, error)
 	// TestConnection tries a connection and says what it found, such as the
 	// number of buckets; an Invalid error says why it does not work.
 	TestConnection(ctx context.Context, id engine.ID) (string, error)
@@ -42,7 +48,7 @@ func (p *Pages) connectionRoutes() []web.Route {
 }
 
 func (p *Pages) pickerRoutes() []web.Route {
-	return []web.Route{get("/browse", p.browse), get("/browse/sample", p.browseSample)}
+	return []web.Route{get("/browse", p.browse), get("/browse/sample", p.browseSample), get("/tables", p.tables), get("/tables/columns", p.tableColumns)}
 }
 
 // connections answers GET /connections.
@@ -56,9 +62,13 @@ func (p *Pages) connections(c web.Ctx) error {
 	}, connection.List(list, p.Now()))
 }
 
-// newConnection answers GET /connections/new.
+// newConnection answers GET /connections/new; with ?type= its form is that of
+// a kind of connection, with what was typed before that was chosen.
 func (p *Pages) newConnection(c web.Ctx) error {
-	return p.showConnection(c, http.StatusOK, connection.View{})
+	v := connection.View{Name: strings.TrimSpace(c.QueryParam("name"))}
+	v.Body.Type = engine.ConnectionType(c.QueryParam("type"))
+	v.Body.Description = strings.TrimSpace(c.QueryParam("description"))
+	return p.showConnection(c, http.StatusOK, v)
 }
 
 // connection answers GET /connections/:id.
@@ -96,12 +106,19 @@ func (p *Pages) saveConnection(c web.Ctx) error {
 		}
 		v.Body = kept.ConnectionBody
 	}
-	v.Body.Type = engine.ConnectionS3
+	if v.ID == "" {
+		v.Body.Type = engine.ConnectionType(c.FormValue("type"))
+	}
 	v.Body.Description = strings.TrimSpace(c.FormValue("description"))
 	v.Body.Endpoint = strings.TrimSpace(c.FormValue("endpoint"))
 	v.Body.Region = strings.TrimSpace(c.FormValue("region"))
 	v.Body.PathStyle = c.FormValue("path_style") != ""
 	v.Body.AccessKey = strings.TrimSpace(c.FormValue("access_key"))
+	v.Body.Host = strings.TrimSpace(c.FormValue("host"))
+	v.Body.Port = portOf(c.FormValue("port"))
+	v.Body.Database = strings.TrimSpace(c.FormValue("database"))
+	v.Body.User = strings.TrimSpace(c.FormValue("user"))
+	v.Body.TLS = engine.TLSMode(c.FormValue("tls"))
 	var secret *string
 	if given := c.FormValue("secret"); given != "" || c.FormValue("forget") != "" {
 		secret = &given
@@ -115,6 +132,18 @@ func (p *Pages) saveConnection(c web.Ctx) error {
 		return err
 	}
 	return web.Go(c, "/connections/"+string(saved.ID))
+}
+
+// portOf reads a port; -1 is none, which the form says.
+func portOf(text string) int {
+	if text = strings.TrimSpace(text); text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n == 0 {
+		return -1
+	}
+	return n
 }
 
 // testConnection answers POST /connections/:id/test.
@@ -153,6 +182,35 @@ func (p *Pages) browse(c web.Ctx) error {
 		return web.Render(c, http.StatusOK, picker.Level(v))
 	}
 	return web.Render(c, http.StatusOK, picker.Dialog(v))
+}
+
+// tables answers GET /tables?for=source.0.table with the tables of the
+// connection beside that field. One that cannot be asked offers none: Test
+// connection says why.
+func (p *Pages) tables(c web.Ctx) error {
+	names, err := p.Places.Tables(c.Request().Context(), besideTable(c, "connection"))
+	if engine.CodeOf(err) == engine.Internal {
+		return err
+	}
+	return web.Render(c, http.StatusOK, job.TableNames(names))
+}
+
+// tableColumns answers GET /tables/columns?for=source.0.table with what the
+// table of that field has.
+func (p *Pages) tableColumns(c web.Ctx) error {
+	columns, err := p.Places.TableColumns(c.Request().Context(), besideTable(c, "connection"), c.QueryParam(c.QueryParam("for")))
+	if err != nil && engine.CodeOf(err) != engine.Internal {
+		return web.Render(c, http.StatusOK, job.NoColumns(engine.MessageOf(err)))
+	}
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, job.TableColumns(columns))
+}
+
+// besideTable is a field of the part of a form in which a table is named.
+func besideTable(c web.Ctx, name string) engine.ID {
+	return engine.ID(c.QueryParam(strings.TrimSuffix(c.QueryParam("for"), "table") + name))
 }
 
 // browseSample answers GET /browse/sample?connection=…&path=… with the first

@@ -55,8 +55,13 @@ func TestEveryScreenShowsAndEscapes(t *testing.T) {
 		"/jobs/" + string(site.job):         "Save and publish",
 		"/crawlers":                         "Last crawl",
 		"/crawlers/" + string(site.crawler): "Looks into",
-		"/connections":                      "Access key",
-		"/connections/new":                  "Secret key",
+		"/connections":                      "Signs in as",
+		"/connections/new?type=postgres":    "Password",
+		"/connections/new?type=sqlite":      "Database file",
+		"/tables?for=source.0.table":        "public.orders",
+		"/tables/columns?for=source.0.table&source.0.connection=x&source.0.table=public.orders": "Primary key: id.",
+		"/tables/columns?for=source.0.table&source.0.connection=x&source.0.table=nowhere":       "There is no table nowhere.",
+		"/connections/new":                        "Secret key",
 		"/connections/" + string(site.connection): "Test connection",
 		"/browse?for=source.0.path&at=":           "sales",
 		"/find?q=script":                          "Workflow",
@@ -564,6 +569,17 @@ type places struct{}
 
 func (places) Browse(context.Context, engine.ID, string) (engine.Level, error) {
 	return engine.Level{Folders: []string{"/data/sales"}}, nil
+}
+
+func (places) Tables(context.Context, engine.ID) ([]string, error) {
+	return []string{"public.orders"}, nil
+}
+
+func (places) TableColumns(_ context.Context, connection engine.ID, table string) ([]engine.TableColumn, error) {
+	if connection == "" || table != "public.orders" {
+		return nil, engine.Errorf(engine.NotFound, "There is no table %s.", table)
+	}
+	return []engine.TableColumn{{Name: "id", Type: "bigint", Key: 1}, {Name: "note", Type: "text", Nullable: true}}, nil
 }
 
 func (places) TestConnection(context.Context, engine.ID) (string, error) {

@@ -94,6 +94,7 @@ func readSource(values url.Values, at string) engine.Source {
 		s.Schema, s.Options.CSV = nil, engine.Dialect{}
 	}
 	s.Path, s.Format = path, format
+	readTable(values, at, &s)
 	s.CatalogTable = strings.ToLower(strings.TrimSpace(values.Get(at + "catalog_table")))
 	s.Read = engine.ReadMode(values.Get(at + "read"))
 	s.Options.Partition = strings.TrimSpace(values.Get(at + "partition"))
@@ -108,6 +109,7 @@ func readSink(values url.Values, at string) engine.Sink {
 	s.From = strings.TrimSpace(values.Get(at + "from"))
 	s.Connection = engine.ID(values.Get(at + "connection"))
 	s.Path = strings.TrimSpace(values.Get(at + "path"))
+	s.Table = strings.TrimSpace(values.Get(at + "table"))
 	s.Format = engine.Format(values.Get(at + "format"))
 	s.Mode = engine.WriteMode(values.Get(at + "mode"))
 	s.PartitionBy = words(values.Get(at + "partition_by"))

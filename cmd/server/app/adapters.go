@@ -15,6 +15,7 @@ import (
 	"dogear/engine/bucket"
 	"dogear/engine/exec"
 	"dogear/engine/source"
+	"dogear/engine/table"
 )
 
 // logs reads the logs that exec has written.
@@ -46,7 +47,30 @@ func (l logs) Log(_ context.Context, key engine.NodeKey, offset, limit int64) ([
 type places struct {
 	sources *source.Source
 	buckets *bucket.Buckets
+	tables  *table.Databases
 	store   *db.Store
+}
+
+// Tables lists the tables of a database.
+func (p places) Tables(ctx context.Context, connection engine.ID) ([]string, error) {
+	found, err := p.tables.Tables(ctx, connection)
+	names := make([]string, 0, len(found))
+	for _, t := range found {
+		if !table.Ours(t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names, err
+}
+
+// TableColumns describes a table.
+func (p places) TableColumns(ctx context.Context, connection engine.ID, name string) ([]engine.TableColumn, error) {
+	found, err := p.tables.Columns(ctx, connection, name)
+	columns := make([]engine.TableColumn, len(found))
+	for i, c := range found {
+		columns[i] = engine.TableColumn{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Key: c.Key}
+	}
+	return columns, err
 }
 
 // Browse lists one level of a folder or bucket.
@@ -55,8 +79,17 @@ func (p places) Browse(ctx context.Context, connection engine.ID, path string) (
 	return engine.Level{Address: level.Address, Parent: level.Parent, Folders: level.Folders, Files: level.Files, More: level.More}, err
 }
 
-// TestConnection lists the buckets of a connection.
+// TestConnection lists the buckets of a connection, or asks a database what it
+// is.
 func (p places) TestConnection(ctx context.Context, id engine.ID) (string, error) {
+	made, err := p.store.Connection(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if made.Type.IsDatabase() {
+		what, err := p.tables.Test(ctx, id)
+		return "It answers: " + what + ".", err
+	}
 	client, err := p.buckets.Client(ctx, id)
 	if err != nil {
 		return "", err
