@@ -2,7 +2,6 @@ package duck
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -189,10 +188,8 @@ func TestAWorkerDiesWithItsParent(t *testing.T) {
 	must(t, err)
 	defer p.close()
 	must(t, p.send(Request{Limits: b.limits(), Query: &Query{
-		SQL: "SELECT count(*) FROM range(100000000) a JOIN range(100000000) b ON a.range % 7 = b.range % 5", MaxRows: 1,
+		SQL: "SELECT count(*) FROM range(1000000000) a, range(1000000) b WHERE a.range + b.range < 0", MaxRows: 1,
 	}}))
-	var first Event
-	must(t, json.NewDecoder(p.events).Decode(&first)) // it is at work
 
 	must(t, p.alive.Close()) // as the system does when the parent ends
 
