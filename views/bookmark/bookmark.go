@@ -113,6 +113,59 @@ func (v View) lastAdvance() engine.BookmarkMove {
 	return engine.BookmarkMove{}
 }
 
+// isTable reports a source that is a table of a database.
+func (v View) isTable() bool { return v.Mark.Newest.Range != "" || v.Waiting.Spec.Table != "" }
+
+// position says how far the bookmark is.
+func (v View) position() string {
+	if r, ok := v.Mark.Newest.KeyRange(); ok {
+		return "newest key read: " + engine.KeyWords(r.High)
+	}
+	return "newest file read: " + lastName(v.Mark.Newest.Key)
+}
+
+// readSoFar is the size of what counts as read; of a table its rows, once it
+// was looked at.
+func (v View) readSoFar() string {
+	if !v.isTable() {
+		return show.Size(v.Mark.Bytes)
+	}
+	if t, ok := v.Waiting.Counts[engine.ReasonAlreadyRead]; ok {
+		return show.Many(t.Rows, "row")
+	}
+	return show.Many(v.Mark.Files, "range")
+}
+
+// waitingRows counts the rows of a table that the next run would read, and
+// those that it would leave.
+func (v View) waitingRows() (taken, left int64) {
+	for _, o := range v.Waiting.Taken {
+		if r, ok := o.KeyRange(); ok {
+			taken += r.Rows
+		}
+	}
+	for _, o := range v.Waiting.Exceptions {
+		if r, ok := o.KeyRange(); ok {
+			left += r.Rows
+		}
+	}
+	return taken, left
+}
+
+// leftWords says why rows of a table are left.
+func (v View) leftWords() string {
+	var notes []string
+	for _, o := range v.Waiting.Exceptions {
+		if o.Range != "" {
+			notes = append(notes, o.Note)
+		}
+	}
+	if len(notes) == 0 {
+		return "every row has a key that was read or waits"
+	}
+	return strings.Join(notes, "; ")
+}
+
 // maxDays is how many bars the progress shows.
 const maxDays = 60
 
@@ -169,29 +222,29 @@ func (v View) mark() string {
 func change(m engine.BookmarkMove) string {
 	switch m.Kind {
 	case engine.MoveAdvance:
-		text := "+" + show.Many(m.Added, "file")
+		text := "+" + show.Objects(m.Added, m.Newest)
 		if m.Again > 0 {
 			text += fmt.Sprintf(", %s again", show.Count(m.Again))
 		}
 		return text
 	case engine.MoveRewind:
-		return fmt.Sprintf("rewound to v%d, %s no longer count as read", m.To, show.Many(m.Removed, "file"))
+		return fmt.Sprintf("rewound to v%d, %s no longer count as read", m.To, show.Objects(m.Removed, m.Newest))
 	case engine.MoveUndo:
 		return fmt.Sprintf("undone, as in v%d", m.To)
 	case engine.MoveReset:
-		return fmt.Sprintf("reset, %s no longer count as read", show.Many(m.Removed, "file"))
+		return fmt.Sprintf("reset, %s no longer count as read", show.Objects(m.Removed, m.Newest))
 	case engine.MovePause:
 		return "paused"
 	case engine.MoveResume:
 		return "resumed"
 	case engine.MoveReadAgain:
-		return show.Many(m.Removed, "file") + " to be read again"
+		return show.Objects(m.Removed, m.Newest) + " to be read again"
 	case engine.MoveHold:
 		return "held"
 	case engine.MoveRelease:
 		return "released"
 	case engine.MoveSetNow:
-		return "set to now, " + show.Many(m.Added, "file") + " count as read without having been"
+		return "set to now, " + show.Objects(m.Added, m.Newest) + " count as read without having been"
 	case engine.MoveAdopt:
 		return "the changed source is the same thing"
 	case engine.MoveImport:
@@ -348,4 +401,19 @@ func sourceTrigger(v View) string {
 		return "dogear:bookmarks-changed from:body"
 	}
 	return "load"
+}
+
+// rangeWords is the stretch of a table that a plan takes.
+func rangeWords(o engine.Planned) string {
+	r, _ := o.KeyRange()
+	return r.Words()
+}
+
+// wasWritten is what the time of an entry means: a range has only that at which
+// it was found.
+func wasWritten(e engine.Entry) string {
+	if e.Range != "" {
+		return "found"
+	}
+	return "written"
 }

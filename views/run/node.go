@@ -313,6 +313,9 @@ func (m Move) text() string {
 	if m.Move == nil {
 		return "This run did not move it."
 	}
+	if r, ok := m.Move.Newest.KeyRange(); ok {
+		return fmt.Sprintf("v%d → v%d: %s read, %s.", m.Move.Version-1, m.Move.Version, show.Many(m.Move.Rows, "row"), r.Words())
+	}
 	text := fmt.Sprintf("v%d → v%d: %s read for the first time", m.Move.Version-1, m.Move.Version, show.Many(m.Move.Added, "file"))
 	if m.Move.Again > 0 {
 		text += fmt.Sprintf(", %s read again because it changed in place", show.Many(m.Move.Again, "file"))
