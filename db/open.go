@@ -137,7 +137,7 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 	if err != nil {
 		return fmt.Errorf("wait for the database: %w", err)
 	}
-	defer conn.Close() // gives it back to the pool
+	defer func() { _ = conn.Close() }() // gives it back to the pool; it says only that it was closed already
 	ctx = context.WithoutCancel(ctx)
 	begin := "BEGIN IMMEDIATE"
 	if s.postgres() {

@@ -98,7 +98,10 @@ func ledgerOf(ctx context.Context, store *db.Store, b bucketOf) (string, error) 
 		root, changes = written.Root, changes[:0]
 		return err
 	}
-	for o := range b.List(ctx, engine.Source{}) {
+	for o, err := range b.List(ctx, engine.Source{}) {
+		if err != nil {
+			return root, err
+		}
 		changes = append(changes, engine.Entry{Object: o.Object, Run: run, State: engine.EntryRead})
 		if len(changes) == chunk {
 			if err := flush(); err != nil {
@@ -157,7 +160,10 @@ func bucketJob() *engine.SQLJob {
 func merged(ctx context.Context, store *db.Store, root string, n int) (time.Duration, engine.SourcePlan, error) {
 	later := bucketOf{n: n, later: true}
 	start := time.Now()
-	for range later.List(ctx, engine.Source{}) {
+	for _, err := range later.List(ctx, engine.Source{}) {
+		if err != nil {
+			return 0, engine.SourcePlan{}, err
+		}
 	}
 	alone := time.Since(start)
 	planner := bookmark.Planner{Ledger: known{store, root}, Lister: later}

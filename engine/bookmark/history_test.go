@@ -164,6 +164,7 @@ func (w *world) moveByHand(t *rapid.T, o *oracle, now time.Time) {
 			m.Pick = engine.Selection{Pattern: "in/1*"}
 			fits = func(k string) bool { return k[:4] == "in/1" }
 		}
+	default: // is about all of them
 	}
 	switch m.Kind {
 	case engine.MovePause, engine.MoveResume:
@@ -204,6 +205,8 @@ func (w *world) moveByHand(t *rapid.T, o *oracle, now time.Time) {
 	case engine.MoveSetNow:
 		next.drop(w.objects)
 		next.mark(w.objects, o.due(w.objects, 0))
+	default:
+		t.Fatalf("the oracle does not know the move %s", m.Kind)
 	}
 	preview, previewErr := service.Preview(t.Context(), w.mark.ID, m, "owner")
 	moved, err := service.Make(t.Context(), w.mark.ID, m, "owner")

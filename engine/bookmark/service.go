@@ -190,8 +190,9 @@ func nothing(m Move) error {
 		return engine.Errorf(engine.NotFound, "Nothing in the source or the ledger fits %s, or all of it is held already.", m.Pick.Words())
 	case engine.MoveRelease:
 		return engine.Errorf(engine.NotFound, "Nothing that is held fits %s.", m.Pick.Words())
+	default:
+		return engine.Errorf(engine.Conflict, "Everything in the source counts as read already.")
 	}
-	return engine.Errorf(engine.Conflict, "Everything in the source counts as read already.")
 }
 
 // fingerprint is that of the source of b as its job has it now.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,8 @@ type Position struct {
 	Mark   *engine.KeyRange // the newest range read by key; nil at the beginning
 	Seen   int64            // rows in all of them
 	Ranges int64
-	last   int // number of the newest entry
+	last   int            // number of the newest entry
+	again  []engine.Entry // ranges that a person wants read again
 }
 
 // PositionOf reads the position from the ledger of a table. Its entries are
@@ -78,6 +80,11 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	}
 	s := surveyed{q: q, part: part, found: found, number: at.last}
 	s.take()
+	for _, e := range at.again {
+		part.Taken = append(part.Taken, engine.Planned{Object: e.Object, Taken: true, Reason: engine.ReasonReopened, Prior: &e})
+		count(part, engine.ReasonReopened, e.Object)
+	}
+	slices.SortFunc(part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
 	if err := s.reopened(ctx, p.Ledger); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"dogear/engine"
@@ -94,12 +95,7 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 }
 
 func contains(ran []string, name string) bool {
-	for _, r := range ran {
-		if r == name+".1.1" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ran, name+".1.1")
 }
 
 func assertRan(t *testing.T, w *work, want []string) {

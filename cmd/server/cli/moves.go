@@ -34,20 +34,20 @@ func (p *pick) selection() engine.Selection {
 
 // make makes a move and shows the bookmark as it stands then, or what it would
 // do.
-func (m *of) make(ctx context.Context, term Terminal, t trial, move control.Move) error {
-	move.Owner, move.Ctx, move.Branch = m.Job, m.Ctx, m.Branch
+func (o *of) make(ctx context.Context, term Terminal, t trial, move control.Move) error {
+	move.Owner, move.Ctx, move.Branch = o.Job, o.Ctx, o.Branch
 	if t.DryRun {
-		would, err := post[control.Waiting](ctx, m.Data, "/bookmark/plan", move)
+		would, err := post[control.Waiting](ctx, o.Data, "/bookmark/plan", move)
 		if err != nil {
 			return err
 		}
-		return m.print(term, would, func(t *table) { planRows(t, &would) })
+		return o.print(term, would, func(t *table) { planRows(t, &would) })
 	}
-	moved, err := post[control.Bookmark](ctx, m.Data, "/bookmark", move)
+	moved, err := post[control.Bookmark](ctx, o.Data, "/bookmark", move)
 	if err != nil {
 		return err
 	}
-	return m.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
+	return o.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
 }
 
 type bookmarkPlan struct{ of }
