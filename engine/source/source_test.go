@@ -284,6 +284,53 @@ func TestBucketsAreListedAndFetchedLikeFolders(t *testing.T) {
 	}
 }
 
+// TestLargeBucketsAreListedSideBySideInOrder: several folders at several depths,
+// names that sort around a folder's, and a folder without folders.
+func TestLargeBucketsAreListedSideBySideInOrder(t *testing.T) {
+	t.Parallel()
+	client, s := fakeStore(t)
+	var want []string
+	for i := range 1200 {
+		want = append(want, fmt.Sprintf("year=%d/month=%02d/%04d.csv", 2024+i%3, i%12+1, i), fmt.Sprintf("flat/%04d.csv", i))
+	}
+	want = append(want, "year=2024.csv", "year=2024-old.csv", "a.csv", "zz/1.csv", "year=2025/month=01.csv")
+	for _, key := range want {
+		put(t, client, "big/"+key, "id\n")
+	}
+	slices.Sort(want)
+
+	keys, _ := list(t, s, engine.Source{Connection: "connection", Path: "s3://raw/big/**"})
+
+	if !slices.Equal(keys, want) {
+		t.Errorf("listed %d keys, want %d in their order; the first that differs is %q", len(keys), len(want), firstDifference(keys, want))
+	}
+	n := 0
+	for range s.List(context.Background(), engine.Source{Connection: "connection", Path: "s3://raw/big/**"}) {
+		if n++; n == 10 {
+			break // the folders ahead end with the reader
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var broken error
+	for _, err := range s.List(ctx, engine.Source{Connection: "connection", Path: "s3://raw/big/**"}) {
+		cancel(errors.New("the server stops"))
+		broken = err
+	}
+	if broken == nil {
+		t.Error("a listing that was cut off ended like a complete one")
+	}
+}
+
+func firstDifference(got, want []string) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return got[i]
+		}
+	}
+	return ""
+}
+
 func TestAMissingBucketIsNamed(t *testing.T) {
 	t.Parallel()
 	_, s := fakeStore(t)
