@@ -119,6 +119,8 @@ type TableQuestion struct {
 	Seen   int64     // rows that the ledger counts as read, by key
 	Now    time.Time
 	Whole  bool // the whole table, whatever the ledger says
+	// Uncounted leaves its rows uncounted, for a sample.
+	Uncounted bool
 }
 
 // TableColumn is a column of a table as its database declares it.

@@ -26,8 +26,7 @@ type Position struct {
 	Mark   *engine.KeyRange // the newest range read by key; nil at the beginning
 	Seen   int64            // rows in all of them
 	Ranges int64
-	last   int            // number of the newest entry
-	again  []engine.Entry // ranges that a person wants read again
+	last   int // number of the newest entry
 }
 
 // PositionOf reads the position from the ledger of a table. Its entries are
@@ -80,14 +79,11 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	}
 	s := surveyed{q: q, part: part, found: found, number: at.last}
 	s.take()
-	for _, e := range at.again {
-		part.Taken = append(part.Taken, engine.Planned{Object: e.Object, Taken: true, Reason: engine.ReasonReopened, Prior: &e})
-		count(part, engine.ReasonReopened, e.Object)
-	}
-	slices.SortFunc(part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
 	if err := s.reopened(ctx, p.Ledger); err != nil {
 		return err
 	}
+	// Whoever writes the ledger wants its changes in the order of their keys.
+	slices.SortFunc(part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
 	s.leave("over the limit", engine.ReasonOverBound, found.Over, fmt.Sprintf("wait for the next run: this source reads about %d rows at once", part.Spec.Options.Table.MaxRows))
 	s.leave("not settled", engine.ReasonTooYoung, found.Young, "are younger than this source waits")
 	if part.Spec.Options.Table.NullKeys != "read" {

@@ -21,6 +21,7 @@ import (
 	"dogear/engine/duck"
 	"dogear/engine/place"
 	"dogear/engine/source"
+	"dogear/engine/table"
 )
 
 // Catalog knows the tables there are.
@@ -34,6 +35,7 @@ type Catalog interface {
 type Service struct {
 	Catalog Catalog
 	Source  *source.Source
+	Tables  *table.Databases // may be nil where no job reads tables of databases
 	Worker  duck.Worker
 	// Dir gets a scratch folder for each query.
 	Dir string

@@ -17,6 +17,7 @@ import (
 	"dogear/engine/place"
 	"dogear/engine/query"
 	"dogear/engine/source"
+	"dogear/engine/table/tabletest"
 )
 
 // TestMain lets this binary be its own worker.
@@ -374,4 +375,29 @@ func TestColumnsOfSourcesAndSteps(t *testing.T) {
 	if _, err := s.Columns(t.Context(), engine.JobBody{}); engine.CodeOf(err) != engine.Invalid {
 		t.Errorf("a job without sources: got %v, want Invalid", err)
 	}
+}
+
+func TestPreviewOfATableOfADatabaseIsASampleOfIt(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		b.Do(t, "CREATE TABLE orders (id INTEGER PRIMARY KEY, note VARCHAR(20))", "INSERT INTO orders VALUES (1, 'a'), (2, 'b')")
+		service, _ := shop(t)
+		service.Tables = b.Databases
+		job := engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{
+			Sources: []engine.Source{{Name: "orders", Connection: tabletest.Connection, Table: "orders"}},
+			Steps:   []engine.Step{{Name: "odd", SQL: "SELECT id, upper(note) AS note FROM orders WHERE id = 1"}},
+		}}
+
+		rows, err := service.Preview(t.Context(), job, "odd")
+		must(t, err)
+		columns, err := service.Columns(t.Context(), job)
+		must(t, err)
+
+		if got := lines(rows); !strings.Contains(got, "1") || !strings.Contains(got, "A") || strings.Contains(got, "B") {
+			t.Errorf("preview: got %s", got)
+		}
+		if len(columns["orders"]) != 2 || columns["odd"][1].Name != "note" {
+			t.Errorf("columns: got %v", columns)
+		}
+	})
 }

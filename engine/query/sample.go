@@ -9,6 +9,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/duck"
+	"dogear/engine/table"
 )
 
 // SampleTable reads the first rows of a table.
@@ -124,12 +125,19 @@ func (s *Service) sources(ctx context.Context, sources []engine.Source, dir stri
 	inputs := make([]duck.Input, len(sources))
 	for i, src := range sources {
 		at := filepath.Join(dir, "s"+strconv.Itoa(i))
+		if src.Table != "" {
+			var err error
+			if inputs[i], err = s.ofDatabase(ctx, src); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if src.CatalogTable != "" {
-			table, err := s.Catalog.TableNamed(ctx, src.CatalogTable)
+			named, err := s.Catalog.TableNamed(ctx, src.CatalogTable)
 			if err != nil {
 				return nil, err
 			}
-			if inputs[i], err = s.table(ctx, table, at, sampleFiles); err != nil {
+			if inputs[i], err = s.table(ctx, named, at, sampleFiles); err != nil {
 				return nil, err
 			}
 			inputs[i].Database, inputs[i].Name = "", src.Name
@@ -142,6 +150,22 @@ func (s *Service) sources(ctx context.Context, sources []engine.Source, dir stri
 		inputs[i].Limit = 20 * sampleRows
 	}
 	return inputs, nil
+}
+
+// ofDatabase is a sample of a table of a database: as many rows as it gives
+// first.
+func (s *Service) ofDatabase(ctx context.Context, src engine.Source) (duck.Input, error) {
+	config, err := s.Tables.Config(ctx, src.Connection)
+	if err != nil {
+		return duck.Input{}, err
+	}
+	found, err := s.Tables.Survey(ctx, engine.TableQuestion{Source: src, Whole: true, Uncounted: true})
+	if err != nil {
+		return duck.Input{}, err
+	}
+	return duck.Input{Name: src.Name, Table: &table.Select{
+		Config: config, Table: src.Table, Columns: found.Columns, Ranges: found.New, Limit: 20 * sampleRows,
+	}}, nil
 }
 
 // Describe reads the columns of JSON or Parquet files, for a crawler.

@@ -60,7 +60,10 @@ func (s *survey) look(ctx context.Context) error {
 	}
 	s.found.Columns = s.landed()
 	if s.Whole {
-		n, err := s.count(ctx, &conditions{d: s.d})
+		var n int64
+		if !s.Uncounted {
+			n, err = s.count(ctx, &conditions{d: s.d})
+		}
 		s.found.New = []engine.KeyRange{{Rows: n}}
 		return err
 	}

@@ -116,12 +116,12 @@ func (v View) lastAdvance() engine.BookmarkMove {
 // isTable reports a source that is a table of a database.
 func (v View) isTable() bool { return v.Mark.Newest.Range != "" || v.Waiting.Spec.Table != "" }
 
-// position says how far the bookmark is.
+// position is the key or file that a bookmark has come to.
 func (v View) position() string {
 	if r, ok := v.Mark.Newest.KeyRange(); ok {
-		return "newest key read: " + engine.KeyWords(r.High)
+		return engine.KeyWords(r.High)
 	}
-	return "newest file read: " + lastName(v.Mark.Newest.Key)
+	return lastName(v.Mark.Newest.Key)
 }
 
 // readSoFar is the size of what counts as read; of a table its rows, once it

@@ -59,7 +59,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	tables := table.New(roots, connections{store})
 	worker := duck.Worker{Command: cfg.Worker}
 	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources, Surveyor: tables}
-	questions := &query.Service{Catalog: store, Source: sources, Worker: worker, Dir: cfg.folder("runs", "query")}
+	questions := &query.Service{Catalog: store, Source: sources, Tables: tables, Worker: worker, Dir: cfg.folder("runs", "query")}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
 	sinks := sink.New(roots, buckets)
 	sinks.Tables = tables
