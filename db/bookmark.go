@@ -330,7 +330,7 @@ func (s *Store) Page(ctx context.Context, id string) ([]byte, error) {
 	var body []byte
 	err := s.read.DB.QueryRowContext(ctx, s.bind(`SELECT body FROM ledger_page WHERE id = ?`), id).Scan(&body)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("page %s of a ledger is missing", id)
+		return nil, fmt.Errorf("page %s of a ledger is missing: %w", id, bookmark.ErrNoPage)
 	}
 	return body, err
 }

@@ -51,7 +51,7 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	if err != nil {
 		return p, err
 	}
-	if p.Plan, err = s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: moved.Root}, Adopt: m.Kind == engine.MoveAdopt}); err != nil {
+	if p.Plan, err = s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: moved.Root}, Adopt: m.Kind == engine.MoveAdopt || m.Kind == engine.MoveReset}); err != nil {
 		return p, err
 	}
 	if err := s.again(ctx, mark, &p); err != nil {

@@ -1,11 +1,13 @@
 package bookmark
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/flow"
 )
 
 // Store is what the moves need of the database.
@@ -24,6 +26,8 @@ type Store interface {
 	MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 		decide func(engine.Bookmark, []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error)) (engine.Bookmark, error)
 	Job(ctx context.Context, id engine.ID) (engine.Job, error)
+	// Inputs lists what was ever read in a context of a job, newest batch first.
+	Inputs(ctx context.Context, job engine.ID, name string, limit int) ([]flow.Input, error)
 	// Pace is how many bytes of input a second the last successful runs of a
 	// job went through; 0 where none is known.
 	Pace(ctx context.Context, job engine.ID) (float64, error)
@@ -136,6 +140,11 @@ func (s *Service) ready(ctx context.Context, b engine.Bookmark, m Move, by By) (
 	case engine.MoveAdopt:
 		p.fingerprint, err = s.fingerprint(ctx, b)
 		return p, err
+	case engine.MoveReset: // begins anew with the source as it is
+		if p.fingerprint, err = s.fingerprint(ctx, b); engine.CodeOf(err) == engine.Internal {
+			return p, err
+		}
+		return p, nil
 	default: // chooses among what there is
 		return p, nil
 	}
@@ -232,6 +241,7 @@ func decide(b engine.Bookmark, h []engine.BookmarkMove, m Move, ready prepared, 
 	case engine.MoveResume:
 		return Resume(b, by)
 	case engine.MoveReset:
+		b.Fingerprint = cmp.Or(ready.fingerprint, b.Fingerprint)
 		return Reset(b, by)
 	case engine.MoveUndo:
 		return Undo(b, h, by)

@@ -12,6 +12,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/bookmark"
+	"dogear/engine/flow"
 )
 
 // tester is what a test and a rapid check have in common.
@@ -35,6 +36,7 @@ type world struct {
 	pages   map[string][]byte
 	mark    *engine.Bookmark
 	history []engine.BookmarkMove // newest first
+	inputs  []flow.Input          // newest first
 	job     engine.Job
 	// breakAfter ends listings with an error after so many keys; 0 is never.
 	breakAfter int
@@ -88,7 +90,7 @@ func (w *world) Page(_ context.Context, id string) ([]byte, error) {
 	defer w.mu.Unlock()
 	body, ok := w.pages[id]
 	if !ok {
-		return nil, fmt.Errorf("page %s is missing", id)
+		return nil, fmt.Errorf("page %s is missing: %w", id, bookmark.ErrNoPage)
 	}
 	return body, nil
 }
@@ -138,6 +140,10 @@ func (w *world) run(t tester, now time.Time, succeeds bool) (keys []string, part
 	if !succeeds || !part.Moves || len(entries) == 0 {
 		return keys, part, nil
 	}
+	slices.SortFunc(taken, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) })
+	read, err := bookmark.Write(t.Context(), w, bookmark.Empty, taken)
+	must(t, err)
+	w.inputs = append([]flow.Input{{Batch: run, Ctx: part.Ctx, Root: read.Root}}, w.inputs...)
 	mark := engine.Bookmark{ID: engine.NewID(now), Ctx: part.Ctx, Fingerprint: part.Fingerprint}
 	if w.mark != nil {
 		mark = *w.mark
@@ -190,6 +196,10 @@ func (w *world) MoveBookmark(_ context.Context, _ engine.ID, _ bool, decide func
 }
 
 func (w *world) Job(context.Context, engine.ID) (engine.Job, error) { return w.job, nil }
+
+func (w *world) Inputs(context.Context, engine.ID, string, int) ([]flow.Input, error) {
+	return slices.Clone(w.inputs), nil
+}
 
 func (w *world) Pace(context.Context, engine.ID) (float64, error) { return 0, nil }
 

@@ -16,6 +16,8 @@ type Resume struct {
 	// Marks are nodes that count as marked, Succeeded or Failed, and are not
 	// done again.
 	Marks map[engine.Ref]engine.State
+	// Why is the reason that a person gives for the marks; it may be empty.
+	Why string
 	// Newest takes the workflow as it is published now, instead of as it was
 	// when the run began.
 	Newest bool
@@ -69,7 +71,7 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 
 // againOf reads what the earlier run came to.
 func (e *Exec) againOf(ctx context.Context, old *engine.Run, how Resume, by string) (flow.Again, error) {
-	again := flow.Again{Start: how.Nodes, Marks: how.Marks, By: by, Fired: map[engine.ID]engine.TriggerRun{}}
+	again := flow.Again{Start: how.Nodes, Marks: how.Marks, By: by, Why: how.Why, Fired: map[engine.ID]engine.TriggerRun{}}
 	var err error
 	if again.Nodes, err = e.Store.NodeRuns(ctx, old.ID); err != nil {
 		return again, err

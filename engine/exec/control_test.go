@@ -68,7 +68,7 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 				clear(h.work.do)
 				h.work.ran = nil
 				h.work.mu.Unlock()
-				how := exec.Resume{Marks: map[engine.Ref]engine.State{}}
+				how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Why: "done by hand"}
 				for _, name := range tt.again {
 					how.Nodes = append(how.Nodes, h.refs[name])
 				}
@@ -85,6 +85,9 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 				}
 				assertRan(t, h.work, tt.ran)
 				for _, n := range nodes {
+					if mark, ok := tt.marks[n.Name]; ok && n.Why != "marked "+string(mark)+" by owner: done by hand" {
+						t.Errorf("%s says %q, want who marked it and why", n.Name, n.Why)
+					}
 					if done := contains(tt.ran, n.Name); n.State != engine.Skipped && (n.Copied == "") != done {
 						t.Errorf("%s says it was copied from %q", n.Name, n.Copied)
 					}

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"dogear/engine"
@@ -19,6 +20,7 @@ type Again struct {
 	// who says so: they are not done again, and what waits for that goes on.
 	Marks map[engine.Ref]engine.State
 	By    string
+	Why   string // the reason that By gives, if any
 }
 
 // StartsOf are the nodes of again that begin: one that comes after another of
@@ -103,7 +105,7 @@ func (s *step) copy(again Again, anew map[engine.Ref]bool) map[engine.Ref]engine
 		n.Run, n.Process, n.Batch, n.Fence = s.w.Run.ID, engine.Process{}, "", n.Fence+1
 		text := ""
 		if mark, ok := again.Marks[n.Ref]; ok && newest {
-			text = "marked " + string(mark) + " by " + again.By
+			text = strings.TrimSuffix("marked "+string(mark)+" by "+again.By+": "+again.Why, ": ")
 			n.State, n.Why, n.Error = mark, text, ""
 			if n.Ended.IsZero() {
 				n.Ended = s.now
