@@ -25,7 +25,7 @@ func (d *Databases) Tables(ctx context.Context, id engine.ID) ([]Listed, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer db.shut()
 	rows, err := db.QueryContext(ctx, db.tablesQuery())
 	if err != nil {
 		return nil, db.config.explain(err, "does not list its tables")
@@ -50,7 +50,7 @@ func (d *Databases) Columns(ctx context.Context, id engine.ID, table string) ([]
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer db.shut()
 	columns, err := described(ctx, db, db, ParseName(table))
 	return columns, db.config.explain(err, "does not describe "+table)
 }
@@ -61,6 +61,6 @@ func (d *Databases) Test(ctx context.Context, id engine.ID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer db.Close()
+	defer db.shut()
 	return db.Version(ctx)
 }

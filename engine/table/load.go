@@ -34,8 +34,8 @@ func duckText(c engine.Column, quoted string) string {
 // baseType maps the types of DuckDB to those of a database; decimals keep their
 // digits, and everything else is text.
 func baseType(types map[string]string, duck string) (string, bool) {
-	if strings.HasPrefix(duck, "DECIMAL") {
-		return types["DECIMAL"] + strings.TrimPrefix(duck, "DECIMAL"), true
+	if digits, ok := strings.CutPrefix(duck, "DECIMAL"); ok {
+		return types["DECIMAL"] + digits, true
 	}
 	typ, ok := types[duck]
 	return typ, ok
@@ -86,13 +86,13 @@ func (postgres) load(ctx context.Context, db *DB, stage string, columns []engine
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // it goes back to the pool
 	var n int64
 	err = conn.Raw(func(driver any) error {
 		out, in := io.Pipe()
-		go func() { in.CloseWithError(copyText(in, rows, len(columns))) }() //nolint:errcheck // it is for the reader
+		go func() { in.CloseWithError(copyText(in, rows, len(columns))) }()
 		tag, err := driver.(*stdlib.Conn).Conn().PgConn().CopyFrom(ctx, out, "COPY "+stage+" ("+strings.Join(names, ", ")+") FROM STDIN")
-		out.CloseWithError(errors.Join(err, io.ErrClosedPipe)) //nolint:errcheck // the writer, if it still writes, ends
+		out.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // the writer, if it still writes, ends
 		n = tag.RowsAffected()
 		return err
 	})

@@ -33,6 +33,7 @@ func (mysqlDialect) makeStage(stage, target string, columns []string) string {
 func (mysqlDialect) makeBatches(name string) string {
 	return postgres{}.makeBatches(name) + " ENGINE = InnoDB"
 }
+
 func (mysqlDialect) dropTable(name string) string                   { return postgres{}.dropTable(name) }
 func (mysqlDialect) outgoing(c engine.Column, quoted string) string { return duckText(c, quoted) }
 
@@ -73,6 +74,7 @@ func (sqlite) typeFor(duck string, _ bool) string {
 func (sqlite) makeStage(stage, target string, columns []string) string {
 	return postgres{}.makeStage(stage, target, columns)
 }
+
 func (sqlite) makeBatches(name string) string                 { return postgres{}.makeBatches(name) }
 func (sqlite) dropTable(name string) string                   { return postgres{}.dropTable(name) }
 func (sqlite) outgoing(c engine.Column, quoted string) string { return duckText(c, quoted) }

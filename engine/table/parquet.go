@@ -116,7 +116,10 @@ func (c Landed) logical() schema.LogicalType {
 
 // flush writes the rows that are held and forgets them.
 func (l *lander) flush() error {
-	group := l.file.AppendRowGroup()
+	group, err := l.file.AppendRowGroupChecked()
+	if err != nil {
+		return fmt.Errorf("begin a group of rows: %w", err)
+	}
 	for _, c := range l.columns {
 		w, err := group.NextColumn()
 		if err != nil {

@@ -101,7 +101,7 @@ func (s *Snapshot) Read(ctx context.Context, sel Select) (*Stream, error) {
 	if s.pg != nil {
 		stream.pg, err = s.pg.stream(ctx, query, args)
 	} else {
-		stream.rows, err = s.tx.QueryContext(ctx, query, args...)
+		stream.rows, err = s.tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // Fill looks at it
 	}
 	if err != nil {
 		return nil, sel.Config.explain(err, "could not read "+sel.Table)

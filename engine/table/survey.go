@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ func (d *Databases) Survey(ctx context.Context, q engine.TableQuestion) (engine.
 	if err != nil {
 		return engine.TableSurvey{}, err
 	}
-	defer db.Close()
+	defer db.shut()
 	found, err := db.Survey(ctx, q)
 	if err != nil {
 		err = db.config.explain(err, "could not say what is new in "+q.Source.Table)
@@ -107,7 +108,7 @@ func (s *survey) landed() []engine.Column {
 		}
 		if !known {
 			s.notice("The column %s of %s is new; it is read too.", c.Name, s.name)
-			all = append(all[:len(all):len(all)], engine.Column{Name: c.Name, Type: s.d.landed(c).duck})
+			all = append(slices.Clip(all), engine.Column{Name: c.Name, Type: s.d.landed(c).duck})
 		}
 	}
 	return all
@@ -354,10 +355,13 @@ func (s *survey) settle(ctx context.Context, w *conditions) error {
 		return engine.Errorf(engine.Invalid, "Source %s reads closed periods only, but its key %s is not a time. Choose a lag in numbers, or another key.", s.Source.Name, first.Name)
 	case moment:
 		bound, op := s.Now.UTC(), " < "
-		if o.Closed == "hour" {
+		switch o.Closed {
+		case "hour":
 			bound = bound.Truncate(time.Hour)
-		} else if o.Closed == "day" {
+		case "day":
 			bound = bound.Truncate(24 * time.Hour)
+		default:
+			op = " <= "
 		}
 		unit := time.Second
 		if first.class == dateClass {
@@ -365,9 +369,6 @@ func (s *survey) settle(ctx context.Context, w *conditions) error {
 		}
 		if o.Lag > 0 {
 			bound = bound.Add(-time.Duration(o.Lag) * unit)
-		}
-		if o.Closed == "" {
-			op = " <= "
 		}
 		w.add(s.d.quote(first.Name) + op + w.value(first, engine.KeyValue{Text: s.d.moment(first, bound), Type: "text"}))
 	case first.class == integerClass || first.class == decimalClass:

@@ -138,6 +138,10 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
+// shut ends a connection whose work is done or has failed: how it ends changes
+// neither.
+func (db *DB) shut() { _ = db.Close() }
+
 // explain puts an error of a database into words, and keeps the context's own.
 func (c Config) explain(err error, what string) error {
 	if err == nil || errors.Is(err, context.Canceled) {

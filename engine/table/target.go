@@ -81,19 +81,15 @@ func (t Target) Stage(ctx context.Context, total int64, slice Slice) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer db.shut()
 	if err := t.prepare(ctx, db); err != nil {
 		return t.explain(err)
 	}
 	var loaded int64
 	for from := int64(0); from < total; from += sliceRows {
-		rows, err := slice(db.outgoing, from, min(from+sliceRows, total))
+		n, err := t.load(ctx, db, slice, from, min(from+sliceRows, total))
 		if err != nil {
 			return err
-		}
-		n, err := db.load(ctx, db, t.stage().in(db), t.Columns, rows)
-		if err := errors.Join(err, rows.Close()); err != nil {
-			return t.explain(err)
 		}
 		loaded += n
 	}
@@ -101,6 +97,17 @@ func (t Target) Stage(ctx context.Context, total int64, slice Slice) error {
 		return fmt.Errorf("%d of %d rows arrived in the stage of %s", loaded, total, t.Table)
 	}
 	return nil
+}
+
+// load fills the stage with one slice.
+func (t Target) load(ctx context.Context, db *DB, slice Slice, from, to int64) (int64, error) {
+	rows, err := slice(db.outgoing, from, to)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	n, err := db.load(ctx, db, t.stage().in(db), t.Columns, rows)
+	return n, t.explain(errors.Join(err, rows.Err()))
 }
 
 // prepare makes target, stage and the table of batches.
@@ -225,7 +232,7 @@ func (t Target) inTransaction(ctx context.Context, do func(*DB, *sql.Tx) error) 
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer db.shut()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -250,7 +257,7 @@ func (t Target) Discard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer db.shut()
 	_, err = db.ExecContext(ctx, db.dropTable(t.stage().in(db)))
 	return t.Config.explain(err, "could not drop the stage of "+t.Table)
 }

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,10 +20,7 @@ func TestAConnectionToADatabaseIsSavedWithoutItsPassword(t *testing.T) {
 		t.Errorf("got %d and %s", status, list)
 	}
 	for field, wrong := range map[string]string{"host": "", "database": "", "user": "", "port": "many"} {
-		broken := url.Values{}
-		for name, values := range form {
-			broken[name] = values
-		}
+		broken := maps.Clone(form)
 		broken.Set("name", "other")
 		broken.Set(field, wrong)
 		status, body := site.change(t, "/connections", broken)
