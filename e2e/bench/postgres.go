@@ -47,7 +47,7 @@ func postgresToParquet(ctx context.Context, dir string) (err error) {
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	for _, statement := range []string{
 		"DROP TABLE IF EXISTS bench_orders", strings.ReplaceAll(fillOrders, "$1", strconv.Itoa(pgRows)),
-		"ALTER TABLE bench_orders ADD PRIMARY KEY (order_id)", "VACUUM ANALYZE bench_orders",
+		"ALTER TABLE bench_orders ADD PRIMARY KEY (order_id), ALTER ordered_at SET NOT NULL, ALTER customer SET NOT NULL, ALTER price SET NOT NULL", "VACUUM ANALYZE bench_orders",
 	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
 			return err

@@ -55,6 +55,8 @@ type lander struct {
 // landingColumn holds the values of a column: those that are there, and for
 // each row whether there is one.
 type landingColumn struct {
+	kind   parquet.Type
+	full   bool // every row has a value, and there stays empty
 	there  []int16
 	longs  []int64
 	ints   []int32
@@ -68,12 +70,16 @@ func newLander(s *Stream, out *bufio.Writer) (*lander, error) {
 	l := &lander{}
 	var fields schema.FieldList
 	for _, c := range s.Columns {
-		node, err := schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, c.logical(), c.physical(), -1, -1)
+		repetition := parquet.Repetitions.Optional
+		if c.full {
+			repetition = parquet.Repetitions.Required
+		}
+		node, err := schema.NewPrimitiveNodeLogical(c.Name, repetition, c.logical(), c.physical(), -1, -1)
 		if err != nil {
 			return nil, fmt.Errorf("describe the column %s of %s: %w", c.Name, s.table, err)
 		}
 		fields = append(fields, node)
-		l.columns = append(l.columns, &landingColumn{})
+		l.columns = append(l.columns, &landingColumn{kind: c.physical(), full: c.full})
 	}
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
@@ -149,15 +155,25 @@ func (l *lander) flush() error {
 // Null notes that a row has no value.
 func (l *lander) Null(column, _ int) error {
 	c := l.columns[column]
+	if c.full {
+		return fmt.Errorf("column %d is declared to have a value in every row, and has none in one", column)
+	}
 	c.there = append(c.there, 0)
 	return nil
+}
+
+// has notes that a row has a value.
+func (c *landingColumn) has() {
+	if !c.full {
+		c.there = append(c.there, 1)
+	}
 }
 
 // Integer keeps a number, a day, a moment or yes and no.
 func (l *lander) Integer(column, _ int, v int64) error {
 	c := l.columns[column]
-	c.there = append(c.there, 1)
-	switch l.file.Schema.Column(column).PhysicalType() {
+	c.has()
+	switch c.kind {
 	case parquet.Types.Boolean:
 		c.bools = append(c.bools, v != 0)
 	case parquet.Types.Int32:
@@ -171,7 +187,7 @@ func (l *lander) Integer(column, _ int, v int64) error {
 // Float keeps a number in floating point.
 func (l *lander) Float(column, _ int, v float64) error {
 	c := l.columns[column]
-	c.there = append(c.there, 1)
+	c.has()
 	c.floats = append(c.floats, v)
 	return nil
 }
@@ -185,7 +201,7 @@ const arenaSize = 1 << 20
 // Bytes keeps a copy of bytes.
 func (l *lander) Bytes(column, _ int, v []byte) error {
 	c := l.columns[column]
-	c.there = append(c.there, 1)
+	c.has()
 	if len(v) > cap(c.arena)-len(c.arena) {
 		c.arena = make([]byte, 0, max(arenaSize, len(v))) // texts before keep the old one
 	}

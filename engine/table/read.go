@@ -25,6 +25,7 @@ type Landed struct {
 	Name string
 	how  travel
 	duck string
+	full bool // every row has a value
 }
 
 // Filler takes the values of one row after the other. A text is valid only
@@ -135,7 +136,7 @@ func (s *Snapshot) query(ctx context.Context, d dialect, sel Select, stream *Str
 			how.expr = d.quote(c.Name)
 		}
 		selected = append(selected, how.expr)
-		stream.Columns = append(stream.Columns, Landed{Name: want.Name, how: how.how, duck: how.duck})
+		stream.Columns = append(stream.Columns, Landed{Name: want.Name, how: how.how, duck: how.duck, full: !c.Nullable})
 	}
 	w := &conditions{d: d}
 	if err := w.within(columns, sel.Ranges); err != nil {

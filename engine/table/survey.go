@@ -291,20 +291,12 @@ func (s *survey) beyond(ctx context.Context) error {
 		return nil
 	}
 	r := engine.KeyRange{Keys: names(s.keys), Desc: o.Descending, Low: s.low(), High: high}
-	total, err := s.count(ctx, w)
-	if err != nil {
-		return err
-	}
-	if o.MaxRows > 0 && total > o.MaxRows {
-		if r.High, err = s.keyAt(ctx, w, o.Descending, o.MaxRows-1); err != nil {
-			return err
-		}
-		w.compare(s.keys, o.Descending, "<=", r.High)
-	}
 	if r.Rows, err = s.count(ctx, w); err != nil {
 		return err
 	}
-	s.found.Over = total - r.Rows
+	if err := s.bound(ctx, w, &r); err != nil {
+		return err
+	}
 	if err := s.overlap(ctx, &r); err != nil {
 		return err
 	}
@@ -316,6 +308,22 @@ func (s *survey) beyond(ctx context.Context) error {
 	s.doubt(r)
 	s.found.New = append(s.found.New, r)
 	return nil
+}
+
+// bound ends r where the run has read enough.
+func (s *survey) bound(ctx context.Context, w *conditions, r *engine.KeyRange) error {
+	most, total := s.Source.Options.Table.MaxRows, r.Rows
+	if most == 0 || total <= most {
+		return nil
+	}
+	var err error
+	if r.High, err = s.keyAt(ctx, w, r.Desc, most-1); err != nil {
+		return err
+	}
+	w.compare(s.keys, r.Desc, "<=", r.High)
+	r.Rows, err = s.count(ctx, w)
+	s.found.Over = total - r.Rows
+	return err
 }
 
 // keyAt is the key at a place in the order of the key; nil where there are not
