@@ -121,6 +121,9 @@ type TableQuestion struct {
 	Whole  bool // the whole table, whatever the ledger says
 	// Uncounted leaves its rows uncounted, for a sample.
 	Uncounted bool
+	// UpTo, where it is set, asks for the range from the first row to this key
+	// and with it, whatever the ledger says: the texts of its columns.
+	UpTo []string
 }
 
 // TableColumn is a column of a table as its database declares it.

@@ -50,6 +50,9 @@ type Move struct {
 	To    int
 	ToRun engine.ID
 	At    time.Time
+	// ToKey is, instead, the key of a table up to which rows count as read: the
+	// text of each of its columns.
+	ToKey []string
 	// Pick says which objects are read again, held or released.
 	Pick engine.Selection
 	Why  string
@@ -145,6 +148,13 @@ func (s *Service) ready(ctx context.Context, b engine.Bookmark, m Move, by By) (
 			return p, err
 		}
 		return p, nil
+	case engine.MoveRewind:
+		if m.ToKey == nil {
+			return p, nil
+		}
+		ledger, err := s.toKey(ctx, b, m.ToKey, by)
+		p.ledger = &ledger
+		return p, err
 	default: // chooses among what there is
 		return p, nil
 	}
@@ -246,6 +256,12 @@ func decide(b engine.Bookmark, h []engine.BookmarkMove, m Move, ready prepared, 
 	case engine.MoveUndo:
 		return Undo(b, h, by)
 	case engine.MoveRewind:
+		if ready.ledger != nil {
+			b.Newest = ready.ledger.newest
+			moved, line := next(b, m.Kind, ready.ledger.Root, ready.ledger.Stats, by)
+			line.Removed = ready.ledger.Removed
+			return moved, line, nil
+		}
 		to, err := rewindTo(b, h, m)
 		if err != nil {
 			return b, engine.BookmarkMove{}, err

@@ -34,6 +34,8 @@ type dialect interface {
 	// the name of its type.
 	printed(c Column) string
 	typeOf(c Column) string
+	// typed is the type of a value of a column that a person has written.
+	typed(c Column, text string) string
 	// bound compares with a value that was printed before: SQL around a
 	// parameter, and the argument.
 	bound(c Column, v engine.KeyValue, param string) (string, any)

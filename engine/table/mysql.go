@@ -99,6 +99,8 @@ func mysqlClass(typ string) class {
 func (d mysqlDialect) printed(c Column) string { return "CAST(" + d.quote(c.Name) + " AS CHAR)" }
 func (mysqlDialect) typeOf(c Column) string    { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
 
+func (mysqlDialect) typed(c Column, _ string) string { return c.Type }
+
 // bound casts every number and time: left alone, MySQL compares a number with
 // a text as floating point, in which large keys are equal to their neighbours.
 // A text keeps the collation of the column it is compared with.

@@ -140,6 +140,8 @@ func bare(typ string) string { return strings.ToLower(modifier.ReplaceAllString(
 func (d postgres) printed(c Column) string { return d.quote(c.Name) + "::text" }
 func (postgres) typeOf(c Column) string    { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
 
+func (postgres) typed(c Column, _ string) string { return c.Type }
+
 func (postgres) bound(c Column, v engine.KeyValue, param string) (string, any) {
 	return "CAST(" + param + "::text AS " + c.Type + ")", v.Text
 }

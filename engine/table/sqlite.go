@@ -102,6 +102,20 @@ func (d sqlite) printed(c Column) string {
 
 func (d sqlite) typeOf(c Column) string { return "typeof(" + d.quote(c.Name) + ")" }
 
+// typed reads a text as SQLite would store it in such a column.
+func (sqlite) typed(c Column, text string) string {
+	if c.class == textClass || c.class == timeClass || c.class == dateClass {
+		return "text"
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return "integer"
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return "real"
+	}
+	return "text"
+}
+
 func (sqlite) bound(_ Column, v engine.KeyValue, param string) (string, any) {
 	switch v.Type {
 	case "integer":

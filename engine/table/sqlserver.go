@@ -137,6 +137,8 @@ func (d sqlserver) printed(c Column) string {
 
 func (sqlserver) typeOf(c Column) string { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
 
+func (sqlserver) typed(c Column, _ string) string { return c.Type }
+
 func (sqlserver) bound(c Column, v engine.KeyValue, param string) (string, any) {
 	style := ""
 	if c.class == timeClass || c.class == dateClass {

@@ -68,7 +68,11 @@ func (s *survey) look(ctx context.Context) error {
 		s.found.New = []engine.KeyRange{{Rows: n}}
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.chooseKey, s.nulls, s.beyond, s.compare} {
+	steps := []func(context.Context) error{s.chooseKey, s.nulls, s.beyond, s.compare}
+	if s.UpTo != nil {
+		steps = []func(context.Context) error{s.chooseKey, s.upTo}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -415,6 +419,36 @@ func (s *survey) young(ctx context.Context, settled *conditions) (int64, error) 
 	}
 	kept, err := s.count(ctx, settled)
 	return total - kept, err
+}
+
+// upTo finds the range from the first row to a key that a person names.
+func (s *survey) upTo(ctx context.Context) error {
+	if len(s.UpTo) != len(s.keys) {
+		return engine.Errorf(engine.Invalid, "The key of source %s has %d columns (%s); name a value for each.", s.Source.Name, len(s.keys), strings.Join(names(s.keys), ", "))
+	}
+	to := make([]engine.KeyValue, len(s.keys))
+	for i, c := range s.keys {
+		to[i] = engine.KeyValue{Text: s.UpTo[i], Type: s.d.typed(c, s.UpTo[i])}
+	}
+	s.Mark = nil
+	w := s.eligible()
+	w.compare(s.keys, s.Source.Options.Table.Descending, "<=", to)
+	r := engine.KeyRange{Keys: names(s.keys), Desc: s.Source.Options.Table.Descending}
+	var err error
+	if r.High, err = s.keyAt(ctx, w, !r.Desc, 0); err != nil {
+		return err
+	}
+	if r.High == nil {
+		return engine.Errorf(engine.NotFound, "%s has no row up to the key %s. To begin at the first row, reset the bookmark.", s.name, engine.KeyWords(to))
+	}
+	if r.Rows, err = s.count(ctx, w); err != nil {
+		return err
+	}
+	at := &conditions{d: s.d}
+	at.compare(s.keys, false, "=", r.High)
+	r.AtHigh, err = s.count(ctx, at)
+	s.found.New = []engine.KeyRange{r}
+	return err
 }
 
 // overlap begins r before the mark, where the source asks for it.

@@ -29,12 +29,13 @@ type Move struct {
 	To     int              `json:"to,omitempty"`
 	ToRun  engine.ID        `json:"to_run,omitempty"`
 	At     time.Time        `json:"at,omitzero"`
+	ToKey  []string         `json:"to_key,omitempty"`
 	Pick   engine.Selection `json:"pick,omitzero"`
 	Why    string           `json:"why,omitempty"`
 }
 
 func (m *Move) move() bookmark.Move {
-	return bookmark.Move{Kind: m.Kind, To: m.To, ToRun: m.ToRun, At: m.At, Pick: m.Pick, Why: m.Why}
+	return bookmark.Move{Kind: m.Kind, To: m.To, ToRun: m.ToRun, At: m.At, ToKey: m.ToKey, Pick: m.Pick, Why: m.Why}
 }
 
 // Waiting is what the next run would read, and why.
