@@ -18,14 +18,19 @@ type content struct {
 // key: somebody moved, renamed or copied a file, and its rows will come again
 // (B06). They are read all the same, as Glue does, but not in silence.
 func (m *merge) sameContent(ctx context.Context) error {
+	worth, err := m.worth(ctx)
+	if err != nil {
+		return err
+	}
 	byContent := map[content][]int{}
 	bySize := map[int64][]int{} // where there is no ETag
 	for i, o := range m.part.Taken {
 		switch {
 		case o.Reason != engine.ReasonNew || o.Size == 0:
 		case o.ETag != "":
-			at := content{o.Size, o.ETag}
-			byContent[at] = append(byContent[at], i)
+			if at := (content{o.Size, o.ETag}); worth == nil || worth[at] {
+				byContent[at] = append(byContent[at], i)
+			}
 		default:
 			bySize[o.Size] = append(bySize[o.Size], i)
 		}
@@ -52,26 +57,60 @@ func (m *merge) sameContent(ctx context.Context) error {
 	return nil
 }
 
+// mostCompared is up to how large a ledger copies are looked for in all of it.
+// Beyond that walking it once more would cost as much as the plan itself, and
+// only what is gone is compared: files that were moved or renamed.
+const mostCompared = 1_000_000
+
+// worth are the contents that are compared in a ledger too large to be walked
+// once more; nil is every content.
+func (m *merge) worth(ctx context.Context) (map[content]bool, error) {
+	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
+	if ledger.entriesLeft() <= mostCompared {
+		return nil, ledger.err
+	}
+	worth := map[content]bool{}
+	for e := range m.gones {
+		worth[content{e.Size, e.ETag}] = true
+	}
+	return worth, ledger.err
+}
+
+// gones yields what the ledger knew of the objects that are gone.
+func (m *merge) gones(yield func(*engine.Entry) bool) {
+	for i := range m.part.Exceptions {
+		if o := &m.part.Exceptions[i]; o.Reason == engine.ReasonGone && o.Prior != nil && !yield(o.Prior) {
+			return
+		}
+	}
+}
+
 // sameETag looks for the content of new objects in the ledger. It walks that
 // once more, and only where something is new.
 func (m *merge) sameETag(ctx context.Context, fresh map[content][]int, same map[int]string) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	for e, err := range Entries(ctx, m.planner.Ledger, m.part.LedgerRoot) {
-		if err != nil {
-			return err
-		}
-		if e.State != engine.EntryRead && e.State != engine.EntryGone {
-			continue
-		}
+	compare := func(e *engine.Entry) {
 		for _, i := range fresh[content{e.Size, e.ETag}] {
 			if same[i] == "" && m.part.Taken[i].Key != e.Key {
 				same[i] = strings.Clone(e.Key)
 			}
 		}
 	}
-	return nil
+	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
+	if ledger.entriesLeft() > mostCompared {
+		for e := range m.gones {
+			compare(e)
+		}
+		return ledger.err
+	}
+	for e := ledger.next(); e != nil; e = ledger.next() {
+		if e.State == engine.EntryRead || e.State == engine.EntryGone {
+			compare(e)
+		}
+	}
+	return ledger.err
 }
 
 // sameFile looks for new files of a folder among those that are gone from it:

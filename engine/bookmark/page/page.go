@@ -296,6 +296,11 @@ func (r *reader) count() uint64 {
 }
 
 func (r *reader) uvarint() uint64 {
+	if len(r.buf) > 0 && r.buf[0] < 0x80 { // nearly all of them
+		v := r.buf[0]
+		r.buf = r.buf[1:]
+		return uint64(v)
+	}
 	v, n := binary.Uvarint(r.buf)
 	return advance(r, v, n)
 }
