@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
-const binary = process.env.DOGEAR_BINARY ?? join(dirname(fileURLToPath(import.meta.url)), "..", "bin", "dogear");
+export const binary = process.env.DOGEAR_BINARY ?? join(dirname(fileURLToPath(import.meta.url)), "..", "bin", "dogear");
 
 // Chromium talks to nobody but the server under test.
 const flags = [

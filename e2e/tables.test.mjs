@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
-import { open } from "./house.mjs";
+import { binary, open } from "./house.mjs";
 
 const server = process.env.DOGEAR_TEST_POSTGRES;
 const shots = process.env.DOGEAR_SHOTS; // a folder for pictures of each screen
@@ -91,5 +91,15 @@ test("a table is copied by its key, from the first click to the second run", asy
   await page.goto(job);
   await run();
   assert.equal(sql(`SELECT count(*), max(id) FROM copy_${tableName}`), "1002|2001");
+
+  // Back to a key: first what it would do, then the move, then the run.
+  const dogear = (...args) => execFileSync(binary, args.toSpliced(2, 0, "--data", house.data), { encoding: "utf8" });
+  assert.match(dogear("bookmark", "rewind", "copy orders", "--to-key", "600", "--dry-run"), /402 rows|merged on id/);
+  dogear("bookmark", "rewind", "copy orders", "--to-key", "600");
+  sql(`UPDATE ${tableName} SET note = 'changed' WHERE id IN (600, 700)`);
+  await page.goto(job);
+  await run();
+  assert.equal(sql(`SELECT id FROM copy_${tableName} WHERE note = 'changed'`), "700");
+  assert.equal(sql(`SELECT count(*) FROM copy_${tableName}`), "1002");
   assert.deepEqual(house.problems(), []);
 });
