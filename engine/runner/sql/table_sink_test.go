@@ -205,3 +205,59 @@ func TestAnOverlapReadAgainIsMergedOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestB10OneOfThreeTargetsFailsAndNoBookmarkMoves(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		var job engine.SQLJob
+		for _, name := range []string{"t1", "t2", "t3"} {
+			b.Do(t, "CREATE TABLE "+name+" (id INTEGER PRIMARY KEY, n INTEGER)", "INSERT INTO "+name+" VALUES (1, 10), (2, NULL)",
+				"CREATE TABLE copy_"+name+" (id INTEGER PRIMARY KEY, n INTEGER)")
+			job.Sources = append(job.Sources, engine.Source{Name: name, Connection: tabletest.Connection, Table: name, Keys: []string{"id"}})
+			job.Sinks = append(job.Sinks, engine.Sink{From: name, Connection: tabletest.Connection, Table: "copy_" + name})
+		}
+		b.Do(t, "DROP TABLE copy_t2", "CREATE TABLE copy_t2 (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
+		h := newTableHouse(t, b, job)
+
+		failed := h.run(t.Context())
+		left := b.Rows(t, "SELECT (SELECT count(*) FROM copy_t1) + (SELECT count(*) FROM copy_t2) + (SELECT count(*) FROM copy_t3)")
+		b.Do(t, "UPDATE t2 SET n = 20 WHERE id = 2")
+		mended := h.run(t.Context())
+
+		if failed.State != engine.Failed || !strings.Contains(failed.Error, "copy_t2") || left != "0" {
+			t.Errorf("the failed run: got %s: %s, and %s rows written", failed.State, failed.Error, left)
+		}
+		if mended.State != engine.Succeeded {
+			t.Fatalf("the next run: got %s: %s", mended.State, mended.Error)
+		}
+		for _, name := range []string{"t1", "t2", "t3"} {
+			if got := b.Rows(t, "SELECT count(*) FROM copy_"+name); got != "2" {
+				t.Errorf("copy_%s: got %s rows, want 2", name, got)
+			}
+		}
+	})
+}
+
+func TestB27AnotherTableUnderTheSameNameIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	b := tabletest.Postgres(t)
+	b.Do(t, "CREATE TABLE orders (id INTEGER PRIMARY KEY)", "CREATE TABLE others (id INTEGER PRIMARY KEY)", "INSERT INTO orders VALUES (1)", "INSERT INTO others VALUES (1)")
+	tests := map[string]func(*engine.Source){
+		"another table":  func(s *engine.Source) { s.Table = "others" },
+		"another key":    func(s *engine.Source) { s.Keys = []string{"n"} },
+		"another order":  func(s *engine.Source) { s.Options.Table.Descending = true },
+		"files":          func(s *engine.Source) { s.Table, s.Keys, s.Path = "", nil, "in/*.csv" },
+		"another server": func(s *engine.Source) { s.Connection = "other" },
+	}
+	for name, change := range tests {
+		h := newTableHouse(t, b, orders("id"))
+		h.run(t.Context())
+		change(&h.job.SQL.Sources[0])
+
+		result := h.run(t.Context())
+
+		if result.State != engine.Failed || !strings.Contains(result.Error, "is not the one its bookmark was made for") {
+			t.Errorf("%s: got %s: %s", name, result.State, result.Error)
+		}
+	}
+}

@@ -166,3 +166,10 @@ func mysqlServer(t *testing.T) table.Config {
 func Reach(b Base, path string) *table.Databases {
 	return table.New(place.Roots{Allowed: []string{filepath.Dir(b.Config.Database)}}, one{table.Config{Kind: engine.ConnectionSQLite, Database: path}})
 }
+
+// SQLiteAt is a new SQLite file at a path.
+func SQLiteAt(t *testing.T, path string) Base {
+	t.Helper()
+	Must(t, os.WriteFile(path, nil, 0o600))
+	return base(t, table.Config{Kind: engine.ConnectionSQLite, Database: path})
+}
