@@ -60,7 +60,7 @@ func (m *merge) sameContent(ctx context.Context) error {
 // mostCompared is up to how large a ledger copies are looked for in all of it.
 // Beyond that walking it once more would cost as much as the plan itself, and
 // only what is gone is compared: files that were moved or renamed.
-const mostCompared = 1_000_000
+const mostCompared = 250_000
 
 // worth are the contents that are compared in a ledger too large to be walked
 // once more; nil is every content.

@@ -34,9 +34,11 @@ type Ref struct {
 const (
 	entriesV1 = 1
 	refsV1    = 2
-	// entriesV2 is entriesV1 with one more text, the range of a table. Pages of
-	// files stay as they were.
+	// entriesV2 is entriesV1 with one more text, the range of a table. Both are
+	// only read any more.
 	entriesV2 = 3
+	// entriesV3 says of each column of texts how it is written.
+	entriesV3 = 4
 )
 
 // Both are safe for use by many at once and cost much to make.
@@ -55,11 +57,7 @@ func ID(body []byte) string {
 func Encode(entries []engine.Entry) []byte {
 	w := &writer{buf: make([]byte, 0, 64*len(entries))}
 	w.uvarint(uint64(len(entries)))
-	last := ""
-	for _, e := range entries {
-		w.shared(last, e.Key)
-		last = e.Key
-	}
+	w.column(entries, key)
 	var mod, inode int64
 	for _, e := range entries {
 		w.varint(e.ModNS - mod)
@@ -75,42 +73,10 @@ func Encode(entries []engine.Entry) []byte {
 	for _, e := range entries {
 		w.buf = append(w.buf, byte(e.State))
 	}
-	kind := layout(entries)
-	for _, column := range textsOf(kind) {
-		last := ""
-		for i := range entries {
-			w.shared(last, *column(&entries[i]))
-			last = *column(&entries[i])
-		}
+	for _, column := range texts {
+		w.column(entries, column)
 	}
-	return encoder.EncodeAll(w.buf, []byte{kind})
-}
-
-// layout is the oldest one that holds entries.
-func layout(entries []engine.Entry) byte {
-	for _, e := range entries {
-		if e.Range != "" {
-			return entriesV2
-		}
-	}
-	return entriesV1
-}
-
-// textsOf are the text columns of a layout.
-func textsOf(kind byte) []func(*engine.Entry) *string {
-	if kind == entriesV2 {
-		return append(slices.Clone(texts), func(e *engine.Entry) *string { return &e.Range })
-	}
-	return texts
-}
-
-// texts are the text columns of an entry after its key, in stored order.
-var texts = []func(*engine.Entry) *string{
-	func(e *engine.Entry) *string { return &e.ETag },
-	func(e *engine.Entry) *string { return &e.VersionID },
-	func(e *engine.Entry) *string { return (*string)(&e.Run) },
-	func(e *engine.Entry) *string { return &e.Hash },
-	func(e *engine.Entry) *string { return &e.Note },
+	return encoder.EncodeAll(w.buf, []byte{entriesV3})
 }
 
 // Decode unpacks what Encode packed.
@@ -127,9 +93,12 @@ type Decoder struct {
 // Decode unpacks what Encode packed. The slice is good until the next call;
 // its texts stay.
 func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
-	kind := byte(entriesV1)
-	if len(body) > 0 && body[0] == entriesV2 {
-		kind = entriesV2
+	columns, column, kind := texts, d.column, byte(entriesV3)
+	if len(body) > 0 && (body[0] == entriesV1 || body[0] == entriesV2) {
+		column, kind = d.shared, body[0]
+		if kind == entriesV1 {
+			columns = texts[:len(texts)-1] // without the range
+		}
 	}
 	r, err := open(body, kind, d.raw)
 	if err != nil {
@@ -140,7 +109,7 @@ func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
 	d.entries = slices.Grow(d.entries[:0], n)[:n]
 	entries := d.entries
 	clear(entries)
-	d.column(r, entries, func(e *engine.Entry) *string { return &e.Key })
+	column(r, entries, key)
 	var mod, inode int64
 	for i := range entries {
 		mod += r.varint()
@@ -156,47 +125,11 @@ func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
 	for i := range entries {
 		entries[i].State = engine.EntryState(r.byte())
 	}
-	for _, column := range textsOf(kind) {
-		d.column(r, entries, column)
+	for _, text := range columns {
+		column(r, entries, text)
 	}
 	return entries, r.end()
 }
-
-// column reads one text of all entries. The texts of a column lie in one piece
-// of memory: a page then costs a few allocations instead of one for each text,
-// and an entry that is kept for long clones its texts (Keep).
-func (d *Decoder) column(r *reader, entries []engine.Entry, text func(*engine.Entry) *string) {
-	ends, all := d.ends[:0], d.texts[:0]
-	start := 0 // of the text before
-	for range entries {
-		n, rest := r.uvarint(), r.uvarint()
-		if n > uint64(len(all)-start) {
-			r.bad = true
-			return
-		}
-		if rest == 0 && n == uint64(len(all)-start) {
-			ends = append(ends, same)
-			continue
-		}
-		from := len(all)
-		all = append(all, all[start:start+int(n)]...)
-		all = append(all, r.take(rest)...)
-		start = from
-		ends = append(ends, len(all))
-	}
-	d.ends, d.texts = ends, all
-	whole, from, last := string(all), 0, ""
-	for i, end := range ends {
-		if end != same {
-			last = whole[from:end]
-			from = end
-		}
-		*text(&entries[i]) = last
-	}
-}
-
-// same marks a text that is that of the entry before it.
-const same = -1
 
 // Keep returns e with texts of its own, so that keeping it does not keep the
 // page that it was read from.
