@@ -2,10 +2,10 @@ package page
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"dogear/engine"
 	rules "dogear/engine/bookmark"
@@ -20,14 +20,26 @@ type bookmarkStore interface {
 	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
 	Bookmark(ctx context.Context, id engine.ID) (engine.Bookmark, error)
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
+	Branches(ctx context.Context, job engine.ID, name string) ([]engine.Bookmark, error)
+	DropBranch(ctx context.Context, id engine.ID) error
 }
 
 // Bookmarks makes the moves and says beforehand what they would do.
 type Bookmarks interface {
 	Make(ctx context.Context, id engine.ID, m rules.Move, who string) (engine.Bookmark, error)
 	Preview(ctx context.Context, id engine.ID, m rules.Move, who string) (rules.Preview, error)
+	ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error)
+	Branch(ctx context.Context, id engine.ID, name, why, who string) (engine.Bookmark, error)
+	Promote(ctx context.Context, id engine.ID, why, who string) (engine.Bookmark, error)
+	Export(ctx context.Context, id engine.ID, to io.Writer) error
+	Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error)
+
 	Progress(ctx context.Context, id engine.ID) ([]rules.Day, engine.SourcePlan, error)
+	Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error)
+	Ranges(ctx context.Context, id engine.ID, limit int) ([]engine.Entry, error)
 	Lookup(ctx context.Context, id engine.ID, text string) ([]engine.Entry, error)
+	Story(ctx context.Context, id engine.ID, key string) (rules.Story, error)
+	Compare(ctx context.Context, id engine.ID, from, to int, after string, limit int) (rules.Comparison, error)
 }
 
 func (p *Pages) bookmarkRoutes() []web.Route {
@@ -36,8 +48,21 @@ func (p *Pages) bookmarkRoutes() []web.Route {
 		get("/bookmarks/:id", p.bookmark),
 		get("/bookmarks/:id/source", p.bookmarkSource),
 		get("/bookmarks/:id/lookup", p.bookmarkLookup),
-		get("/bookmarks/:id/preview/:word", p.bookmarkPreview),
+		get("/bookmarks/:id/story", p.bookmarkStory),
+		get("/bookmarks/:id/compare", p.bookmarkCompare),
+		get("/bookmarks/:id/choose/:word", p.chooseMove),
+		get("/bookmarks/:id/preview/:word", p.previewMove),
+		get("/bookmarks/:id/branches", p.bookmarkBranches),
+		get("/bookmarks/:id/export", p.exportBookmark),
+		post("/bookmarks/:id/import", p.importBookmark),
+		post("/bookmarks/:id/branch", p.branchBookmark),
+		post("/bookmarks/:id/promote", p.promoteBranch),
+		post("/bookmarks/:id/drop", p.dropBranch),
+		post("/bookmarks/:id/again", p.readBeside),
 		post("/bookmarks/:id/:word", p.moveBookmark),
+		get("/jobs/:id/bookmarks/reset", p.askResetJob),
+		post("/jobs/:id/bookmarks/:word", p.moveJobBookmarks),
+		get("/api/ui/jobs/:id/lag", p.jobLag),
 	}
 }
 
@@ -79,6 +104,14 @@ func (p *Pages) bookmarkView(c web.Ctx) (bookmark.View, error) {
 	if v.Owner, err = p.ownerOf(ctx, v.Mark); err != nil {
 		return v, err
 	}
+	if v.Branches, err = p.Store.Branches(ctx, v.Mark.Job, v.Mark.Ctx); err != nil {
+		return v, err
+	}
+	all, err := p.Store.BookmarksOf(ctx, v.Mark.Job)
+	if err != nil {
+		return v, err
+	}
+	v.Others = max(0, len(all)-1)
 	v.Moves, err = p.Store.BookmarkMoves(ctx, v.Mark.ID)
 	return v, err
 }
@@ -105,18 +138,28 @@ func (p *Pages) bookmark(c web.Ctx) error {
 }
 
 // bookmarkSource answers GET /bookmarks/:id/source with what waits and the
-// progress by day.
+// progress through it.
 func (p *Pages) bookmarkSource(c web.Ctx) error {
 	v, err := p.bookmarkView(c)
 	if err != nil {
 		return err
 	}
-	v.Days, v.Waiting, err = p.Bookmarks.Progress(c.Request().Context(), v.Mark.ID)
-	if code := engine.CodeOf(err); code == engine.Invalid || code == engine.NotFound {
-		v.Trouble, err = engine.MessageOf(err), nil // the source cannot be listed now; the ledger still reads
+	ctx := c.Request().Context()
+	v.Days, v.Waiting, err = p.Bookmarks.Progress(ctx, v.Mark.ID)
+	switch engine.CodeOf(err) {
+	case engine.Conflict:
+		v.Differs, err = engine.MessageOf(err), nil
+	case engine.Invalid, engine.NotFound: // it cannot be listed now; the ledger still reads
+		v.Trouble, err = engine.MessageOf(err), nil
+	case engine.Internal, engine.Forbidden, engine.LimitHit:
 	}
 	if err != nil {
 		return err
+	}
+	if v.IsTable() {
+		if v.Ranges, err = p.Bookmarks.Ranges(ctx, v.Mark.ID, bookmark.MaxBars); err != nil {
+			return err
+		}
 	}
 	v.Listed = true
 	return web.Render(c, http.StatusOK, bookmark.Source(v))
@@ -128,85 +171,92 @@ func (p *Pages) bookmarkLookup(c web.Ctx) error {
 	if text == "" {
 		return web.Render(c, http.StatusOK, bookmark.NoLookup())
 	}
-	entries, err := p.Bookmarks.Lookup(c.Request().Context(), web.ID(c), text)
+	mark, err := p.Store.Bookmark(c.Request().Context(), web.ID(c))
 	if err != nil {
 		return err
 	}
-	return web.Render(c, http.StatusOK, bookmark.Found(text, entries))
+	entries, err := p.Bookmarks.Lookup(c.Request().Context(), mark.ID, text)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, bookmark.Found(bookmark.View{Mark: mark}, text, entries))
 }
 
-// bookmarkPreview answers GET /bookmarks/:id/preview/:word with a dialog that
-// says what a move would do and asks for the reason.
-func (p *Pages) bookmarkPreview(c web.Ctx) error {
-	v, err := p.bookmarkView(c)
+// bookmarkStory answers GET /bookmarks/:id/story?key=… with every run that read
+// one object, and what came of it.
+func (p *Pages) bookmarkStory(c web.Ctx) error {
+	ctx := c.Request().Context()
+	mark, err := p.Store.Bookmark(ctx, web.ID(c))
 	if err != nil {
 		return err
 	}
-	m, err := moveOf(c)
+	story, err := p.Bookmarks.Story(ctx, mark.ID, c.QueryParam("key"))
 	if err != nil {
 		return err
 	}
-	v.Ask = bookmark.Ask{Move: m}
-	if m.Kind != engine.MovePause && m.Kind != engine.MoveResume {
-		preview, err := p.Bookmarks.Preview(c.Request().Context(), v.Mark.ID, m, user(c))
-		if err != nil {
+	readings := make([]bookmark.Outputs, len(story.Readings))
+	for i, r := range story.Readings {
+		if readings[i], err = p.outputs(ctx, r); err != nil {
 			return err
 		}
-		v.Ask.Preview, v.Ask.Move.To = &preview, preview.To
 	}
-	return web.Render(c, http.StatusOK, bookmark.Dialog(v))
+	return web.Render(c, http.StatusOK, bookmark.Story(bookmark.View{Mark: mark, Now: p.Now()}, story, readings))
 }
 
-// moveBookmark answers POST /bookmarks/:id/:word.
-func (p *Pages) moveBookmark(c web.Ctx) error {
-	m, err := moveOf(c)
+// outputs are the run and the files that came of one reading.
+func (p *Pages) outputs(ctx context.Context, r rules.Reading) (bookmark.Outputs, error) {
+	out := bookmark.Outputs{Reading: r}
+	var err error
+	if out.Batch, err = p.Store.Batch(ctx, r.Batch); engine.CodeOf(err) == engine.NotFound {
+		out.Gone = true
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	nodes, err := p.Store.NodeRuns(ctx, out.Batch.Node.Run)
+	if err != nil {
+		return out, err
+	}
+	for i := range nodes {
+		if nodes[i].Key() == out.Batch.Node {
+			out.Node = nodes[i]
+		}
+	}
+	return out, nil
+}
+
+// differences is how many lines of a comparison are shown at once.
+const differences = 200
+
+// bookmarkCompare answers GET /bookmarks/:id/compare?from=…&to=…&after=… .
+func (p *Pages) bookmarkCompare(c web.Ctx) error {
+	ctx := c.Request().Context()
+	mark, err := p.Store.Bookmark(ctx, web.ID(c))
 	if err != nil {
 		return err
 	}
-	if _, err := p.Bookmarks.Make(c.Request().Context(), web.ID(c), m, user(c)); err != nil {
+	from, to := number(c, "from", 0), number(c, "to", int64(mark.Version))
+	after := c.QueryParam("after")
+	compared, err := p.Bookmarks.Compare(ctx, mark.ID, int(from), int(to), after, differences)
+	if err != nil {
 		return err
 	}
-	return web.Refresh(c, "/bookmarks/"+string(web.ID(c)))
+	v := bookmark.View{Mark: mark, Now: p.Now()}
+	if after != "" {
+		return web.Render(c, http.StatusOK, bookmark.ComparedRows(v, compared))
+	}
+	return web.Render(c, http.StatusOK, bookmark.Compared(v, compared))
 }
 
-// moveOf reads the move that a person thinks of or makes: the word is its
-// kind, the rest are fields of the form or the query.
-func moveOf(c web.Ctx) (rules.Move, error) {
-	m := rules.Move{Kind: engine.MoveKind(c.Param("word")), Why: c.FormValue("why")}
-	var err error
-	switch m.Kind {
-	case engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveUndo, engine.MoveSetNow, engine.MoveAdopt:
-	case engine.MoveRewind:
-		if m.To, err = strconv.Atoi(c.FormValue("to")); err != nil {
-			return m, engine.Errorf(engine.Invalid, "Choose the version to rewind to.")
-		}
-	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease:
-		m.Pick.Pattern = strings.TrimSpace(c.FormValue("pattern"))
-		if key := c.FormValue("key"); key != "" {
-			m.Pick.Keys = []string{key}
-		}
-		if m.Pick.Since, err = moment(c, "since"); err != nil {
-			return m, err
-		}
-		if m.Pick.Until, err = moment(c, "until"); err != nil {
-			return m, err
-		}
-	default:
-		return m, engine.Errorf(engine.NotFound, "There is no such move.")
+// exportBookmark answers GET /bookmarks/:id/export with JSON lines.
+func (p *Pages) exportBookmark(c web.Ctx) error {
+	mark, err := p.Store.Bookmark(c.Request().Context(), web.ID(c))
+	if err != nil {
+		return err
 	}
-	return m, nil
-}
-
-// moment reads a day or an instant of a form, in UTC; "" is none.
-func moment(c web.Ctx, field string) (time.Time, error) {
-	text := c.FormValue(field)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC(), nil
-		}
-	}
-	return time.Time{}, engine.Errorf(engine.Invalid, "%q is not a day. Write it as 2026-11-29.", text)
+	header := c.Response().Header()
+	header.Set("Content-Type", "application/x-ndjson")
+	header.Set("Content-Disposition", `attachment; filename="bookmark-`+string(mark.ID)+`-v`+strconv.Itoa(mark.Version)+`.jsonl"`)
+	return p.Bookmarks.Export(c.Request().Context(), mark.ID, c.Response())
 }

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
-	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -19,8 +16,6 @@ import (
 	"dogear/engine/draft"
 	"dogear/engine/schedule"
 	"dogear/handlers/page"
-	"dogear/handlers/web"
-	"dogear/static"
 )
 
 func next(t engine.Trigger, after time.Time) time.Time {
@@ -44,28 +39,12 @@ func (w world) Publish(ctx context.Context, id engine.ID, seq int64, with []engi
 func edit(t *testing.T) *site {
 	t.Helper()
 	s := serve(t)
-	log, now := slog.New(slog.DiscardHandler), func() time.Time { return noon }
-	files, err := static.Load()
-	must(t, err)
-	sessions := web.NewSessions(s.store, s.auth, false, log)
-	pages := page.New(page.Config{
-		Store: world{s.store, s}, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
+	now := func() time.Time { return noon }
+	s.open(t, page.Config{
+		Store: world{s.store, s}, Bookmarks: moves{s: s}, Logs: s, SQL: data{}, Places: places{},
 		Drafts:    draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, now),
 		Publisher: world{s.store, s}, Remover: s.store, Schedules: schedule.Rules{}, Next: next,
-		Auth: s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
 	})
-	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
-	must(t, err)
-	s.server = httptest.NewServer(handler)
-	t.Cleanup(s.server.Close)
-	jar, err := cookiejar.New(nil)
-	must(t, err)
-	s.client = &http.Client{Jar: jar}
-	token, err := s.auth.NewLink(t.Context())
-	must(t, err)
-	if status, _ := s.post(t, "/signin", url.Values{"token": {token}}); status != http.StatusOK {
-		t.Fatalf("sign-in = %d, want 200", status)
-	}
 	return s
 }
 

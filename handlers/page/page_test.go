@@ -46,7 +46,8 @@ func TestEveryScreenShowsAndEscapes(t *testing.T) {
 		site.run("attempts"):           "Attempt",
 		"/bookmarks":                   "Newest file read",
 		"/bookmarks/" + string(markID): "History",
-		"/bookmarks/" + string(markID) + "/source": "Progress through the source",
+		"/bookmarks/" + string(markID) + "/source":                            "Progress through the source",
+		"/bookmarks/" + string(markID) + "/story?key=" + url.QueryEscape(odd): "year=2026/b212-0.parquet",
 		"/catalog":                                "sales_curated",
 		"/catalog/" + string(tableID):             "Sample rows",
 		"/catalog/" + string(tableID) + "/sample": "order_id",
@@ -285,7 +286,6 @@ func serve(t *testing.T) *site {
 	s := &site{store: dbtest.SQLite(t)}
 	now := func() time.Time { return noon }
 	s.auth = auth.New(s.store, now)
-	log := slog.New(slog.DiscardHandler)
 	var err error
 	s.job, err = s.store.CreateJob(ctx, "raw-to-curated "+odd, engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{
 		Sources: []engine.Source{{Name: "sales", Path: "/data/sales/*.csv", Format: engine.CSV, Ctx: "sales_csv", Schema: []engine.Column{{Name: "order_id", Type: "BIGINT"}}}},
@@ -316,27 +316,33 @@ func serve(t *testing.T) *site {
 		},
 	}
 	s.write(0, 3)
+	s.open(t, page.Config{
+		Store: world{s.store, s}, Exec: nil, Remover: s.store, Bookmarks: moves{s: s}, Logs: s, SQL: data{}, Places: places{},
+		Portable: &portable.Service{Store: s.store, Now: now, Next: func(engine.Trigger, time.Time) time.Time { return time.Time{} }},
+	})
+	return s
+}
+
+// open serves the screens over cfg, to somebody who has signed in.
+func (s *site) open(t *testing.T, cfg page.Config) {
+	t.Helper()
 	files, err := static.Load()
 	must(t, err)
+	log, now := slog.New(slog.DiscardHandler), func() time.Time { return noon }
 	sessions := web.NewSessions(s.store, s.auth, false, log)
-	pages := page.New(page.Config{
-		Store: world{s.store, s}, Exec: nil, Remover: s.store, Bookmarks: moves{s}, Logs: s, SQL: data{}, Places: places{},
-		Portable: &portable.Service{Store: s.store, Now: now, Next: func(engine.Trigger, time.Time) time.Time { return time.Time{} }},
-		Auth:     s.auth, Sessions: sessions, Files: files, Log: log, Now: now,
-	})
-	handler, err := web.New(web.Config{Routes: pages.Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
+	cfg.Auth, cfg.Sessions, cfg.Files, cfg.Log, cfg.Now = s.auth, sessions, files, log, now
+	handler, err := web.New(web.Config{Routes: page.New(cfg).Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
 	must(t, err)
 	s.server = httptest.NewServer(handler)
 	t.Cleanup(s.server.Close)
 	jar, err := cookiejar.New(nil)
 	must(t, err)
 	s.client = &http.Client{Jar: jar}
-	token, err := s.auth.NewLink(ctx)
+	token, err := s.auth.NewLink(t.Context())
 	must(t, err)
 	if status, _ := s.post(t, "/signin", url.Values{"token": {token}}); status != http.StatusOK {
 		t.Fatalf("sign-in = %d, want 200", status)
 	}
-	return s
 }
 
 func (s *site) run(tab string) string {
@@ -388,6 +394,11 @@ func (s *site) send(t *testing.T, method, path string, form url.Values) (int, st
 	if form.Has("_csrf") {
 		request.Header.Set("HX-Request", "true")
 	}
+	return s.do(t, request)
+}
+
+func (s *site) do(t *testing.T, request *http.Request) (int, string) {
+	t.Helper()
 	response, err := s.client.Do(request)
 	must(t, err)
 	defer response.Body.Close()
@@ -450,7 +461,7 @@ func (w world) Batch(context.Context, engine.ID) (engine.Batch, error) {
 	}
 	prior := engine.Entry{Object: engine.Object{Size: 13_004_112}}
 	return engine.Batch{
-		ID: batchID, Number: 212, State: engine.BatchStaged,
+		ID: batchID, Number: 212, State: engine.BatchStaged, Node: w.s.nodes[0].Key(), Job: w.s.job, At: noon,
 		Plan: engine.Plan{Sources: []engine.SourcePlan{{
 			Source: "sales", Ctx: "sales_csv",
 			Taken:      []engine.Planned{{Object: file("2026-11-28.csv"), Taken: true, Reason: engine.ReasonNew}, {Object: file("2026-11-24.csv"), Taken: true, Reason: engine.ReasonChanged, Prior: &prior}},
@@ -501,7 +512,10 @@ func (w world) Partitions(context.Context, engine.ID, int64, int64) ([]engine.Pa
 }
 
 // moves records what is asked of the rules; their own tests are theirs.
-type moves struct{ s *site }
+type moves struct {
+	page.Bookmarks
+	s *site
+}
 
 func (m moves) Make(_ context.Context, _ engine.ID, move rules.Move, who string) (engine.Bookmark, error) {
 	m.s.moved = fmt.Sprintf("%s %d %s %s%s", move.Kind, move.To, who, move.Pick.Words(), move.Why)
@@ -529,6 +543,10 @@ func (m moves) Progress(context.Context, engine.ID) ([]rules.Day, engine.SourceP
 }
 
 func (m moves) Lookup(context.Context, engine.ID, string) ([]engine.Entry, error) { return nil, nil }
+
+func (m moves) Story(_ context.Context, _ engine.ID, key string) (rules.Story, error) {
+	return rules.Story{Key: key, Readings: []rules.Reading{{Batch: batchID, Object: engine.Object{Key: key, Size: 13_004_112, ModNS: noon.UnixNano()}}}}, nil
+}
 
 // data answers SQL with one row, or with a fault.
 type data struct{}

@@ -152,9 +152,9 @@ func isNumber(text string) error {
 	return nil
 }
 
-// isWord takes the words that we make up ourselves, such as "rewind".
+// isWord takes the words that we make up ourselves, such as "read_again".
 func isWord(text string) error {
-	if text == "" || len(text) > 32 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-") != "" {
+	if text == "" || len(text) > 32 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-_") != "" {
 		return engine.Errorf(engine.Invalid, "%q is not a word of ours.", text)
 	}
 	return nil

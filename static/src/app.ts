@@ -1,6 +1,7 @@
 // What every page runs: htmx, the live socket and a few small behaviours that
 // are asked for by data attributes.
 import "htmx.org";
+import { startDays } from "./days";
 import { startDialogs } from "./dialog";
 import { startEditors, startForms } from "./editor";
 import { startLive } from "./live";
@@ -16,6 +17,7 @@ startTheme();
 startTimes();
 startTitle();
 startToasts();
+startDays();
 startDialogs();
 startEditors();
 startForms();

@@ -91,7 +91,7 @@ func Many(n int64, one string) string {
 		return "1 " + one
 	}
 	switch {
-	case strings.HasSuffix(one, "y") && !strings.HasSuffix(one, "ey"):
+	case strings.HasSuffix(one, "y") && !strings.HasSuffix(one, "ey") && !strings.HasSuffix(one, "ay"):
 		one = strings.TrimSuffix(one, "y") + "ie"
 	case strings.HasSuffix(one, "ch"), strings.HasSuffix(one, "s"):
 		one += "e"

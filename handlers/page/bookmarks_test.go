@@ -1,0 +1,348 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	rules "dogear/engine/bookmark"
+	"dogear/handlers/page"
+)
+
+// shelf is a source of five files, one a day up to yesterday.
+type shelf struct{}
+
+func (shelf) Root(src engine.Source) string { return src.Path }
+
+func (shelf) List(context.Context, engine.Source) iter.Seq2[rules.Listed, error] {
+	return func(yield func(rules.Listed, error) bool) {
+		for day := range 5 {
+			at := noon.AddDate(0, 0, day-5)
+			o := engine.Object{Key: at.Format(time.DateOnly) + ".csv", Size: 1000, ModNS: at.UnixNano(), ETag: "e"}
+			if !yield(rules.Listed{Object: o}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// starts records what it is asked to start.
+type starts struct {
+	page.Exec
+	pick *engine.Selection
+}
+
+func (s *starts) StartJob(_ context.Context, _ engine.ID, _ map[string]string, pick *engine.Selection, _ string) (engine.Run, error) {
+	s.pick = pick
+	return engine.Run{ID: runID}, nil
+}
+
+// marked is the screens over a store and the real rules, with a bookmark that
+// was set to now once all five files were there.
+type marked struct {
+	*site
+	rules *rules.Service
+	exec  *starts
+	mark  engine.Bookmark
+}
+
+func mark(t *testing.T) *marked {
+	t.Helper()
+	m := &marked{site: serve(t), exec: &starts{}}
+	m.rules = &rules.Service{
+		Store: m.store, Planner: &rules.Planner{Ledger: m.store, Lister: shelf{}, Tables: m.store}, Now: func() time.Time { return noon },
+	}
+	m.open(t, page.Config{Store: m.store, Exec: m.exec, Bookmarks: m.rules})
+	opened, err := m.rules.Open(t.Context(), m.job, "sales_csv")
+	must(t, err)
+	m.mark, err = m.rules.Make(t.Context(), opened.ID, rules.Move{Kind: engine.MoveSetNow}, "owner")
+	must(t, err)
+	return m
+}
+
+func (m *marked) at(tail string) string { return "/bookmarks/" + string(m.mark.ID) + tail }
+
+// now is the bookmark as it stands.
+func (m *marked) now(t *testing.T) engine.Bookmark {
+	t.Helper()
+	b, err := m.store.Bookmark(t.Context(), m.mark.ID)
+	must(t, err)
+	return b
+}
+
+// fragment asks as htmx does.
+func (m *marked) fragment(t *testing.T, path string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.server.URL+path, nil)
+	must(t, err)
+	request.Header.Set("HX-Request", "true")
+	return m.do(t, request)
+}
+
+func contains(t *testing.T, what, body string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q: %s", what, want, body)
+		}
+	}
+}
+
+// TestDraggingTheMarkBackReadsThoseDaysAgain: the dialog says how many files
+// come again, and either the bookmark moves or a run reads them beside it.
+func TestDraggingTheMarkBackReadsThoseDaysAgain(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	days := "since=2026-11-26T00:00:00Z&until=2026-11-28T00:00:00Z"
+
+	_, source := m.get(t, m.at("/source"))
+	_, dialog := m.get(t, m.at("/preview/read_again?"+days))
+	form, err := url.ParseQuery(days)
+	must(t, err)
+	beside, _ := m.change(t, m.at("/again"), form)
+	stands := m.now(t)
+	moved, _ := m.change(t, m.at("/read_again"), form)
+
+	contains(t, "the progress", source, `data-from="2026-11-26T00:00:00Z"`, `data-before="2026-11-27T00:00:00Z"`, `role="slider"`, `aria-valuenow="5"`)
+	contains(t, "the dialog", dialog, "The next run reads 2 files, 2.0 kB; 2 of them, 2.0 kB, were read before", "no row stands twice", `name="until" value="2026-11-28T00:00:00Z"`, "Read them now")
+	if beside != http.StatusOK || m.exec.pick == nil || m.exec.pick.Words() != "written since 26 Nov 2026 00:00, written before 28 Nov 2026 00:00" || stands.Version != 1 {
+		t.Errorf("beside the bookmark: %d with %+v at v%d, want those days and v1", beside, m.exec.pick, stands.Version)
+	}
+	if now := m.now(t); moved != http.StatusOK || now.Version != 2 || now.Files != 3 {
+		t.Errorf("moved: %d, v%d with %d files, want v2 with 3", moved, now.Version, now.Files)
+	}
+	_, source = m.get(t, m.at("/source"))
+	contains(t, "what waits then", source, "2 files", "2026-11-26.csv", "Read again", `aria-valuenow="3"`)
+}
+
+func TestAMoveThatCannotBeComesBackAsItWasFilledIn(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	tests := map[string][]string{
+		"/preview/read_again?asked=form&pattern=none/*.csv":                      {"Nothing that counts as read fits none/*.csv", `value="none/*.csv"`},
+		"/preview/read_again?asked=form":                                         {"Choose what is meant"},
+		"/preview/hold?asked=form&since=2026-11-28&until=2026-11-20":             {"the second must be the later one", `value="2026-11-28"`},
+		"/preview/release?asked=form&key=2026-11-23.csv":                         {"Nothing that is held fits", `value="2026-11-23.csv"`},
+		"/preview/rewind?asked=form&to=&run=&at=":                                {"Choose one of the three"},
+		"/preview/rewind?asked=form&to=1&at=2026-11-28T00:00":                    {"Choose one of the three", `value="2026-11-28T00:00"`},
+		"/preview/rewind?asked=form&run=" + string(runID):                        {"did not move this bookmark"},
+		"/preview/read_again?asked=form&since=" + url.QueryEscape(`"><script>x`): {"is not a day"},
+	}
+	for path, wants := range tests {
+		status, body := m.fragment(t, m.at(path))
+
+		if status != http.StatusUnprocessableEntity || strings.Contains(body, "<script>") {
+			t.Errorf("GET %s = %d, want 422 and no markup of its own", path, status)
+		}
+		contains(t, path, body, append(wants, "See what it would do")...)
+	}
+	if now := m.now(t); now.Version != 1 {
+		t.Errorf("the bookmark is at v%d, want v1: nothing was moved", now.Version)
+	}
+}
+
+func TestARewindGoesToAVersionARunOrATime(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+
+	_, form := m.get(t, m.at("/choose/rewind"))
+	_, dialog := m.get(t, m.at("/preview/rewind?to=&run=&at=2026-11-01T00:00"))
+	status, _ := m.change(t, m.at("/rewind"), url.Values{"to": {"0"}, "why": {"all anew"}})
+
+	contains(t, "the form", form, "A version", "or as a run left it", "or as it stood at")
+	contains(t, "the dialog", dialog, "Rewind to v0", "5 of them, 5.0 kB, were read before", `name="to" value="0"`)
+	if now := m.now(t); status != http.StatusOK || now.Version != 2 || now.Files != 0 {
+		t.Errorf("rewound: %d, v%d with %d files, want v2 with none", status, now.Version, now.Files)
+	}
+}
+
+// TestAHeldFileIsListedWithAReleaseBesideIt: who holds it and why.
+func TestAHeldFileIsListedWithAReleaseBesideIt(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	_, err := m.rules.Make(t.Context(), m.mark.ID, rules.Move{Kind: engine.MoveReset}, "owner")
+	must(t, err)
+
+	_, waits := m.get(t, m.at("/source"))
+	_, dialog := m.get(t, m.at("/preview/hold?key=2026-11-23.csv"))
+	held, _ := m.change(t, m.at("/hold"), url.Values{"key": {"2026-11-23.csv"}, "why": {"half a day is missing"}})
+	_, listed := m.get(t, m.at("/source"))
+	_, found := m.get(t, m.at("/lookup?key=2026-11-23"))
+	released, _ := m.change(t, m.at("/release"), url.Values{"key": {"2026-11-23.csv"}})
+	_, after := m.get(t, m.at("/source"))
+
+	contains(t, "what waits", waits, "5 files", "/preview/hold?key=2026-11-23.csv")
+	contains(t, "the dialog", dialog, "1 file held until released", "The next run reads 4 files")
+	contains(t, "the list", listed, "4 files", "held by owner: half a day is missing", "/preview/release?key=2026-11-23.csv")
+	contains(t, "the look-up", found, "Held", "/preview/release?key=2026-11-23.csv", "/story?key=2026-11-23.csv")
+	contains(t, "after the release", after, "5 files")
+	if held != http.StatusOK || released != http.StatusOK || strings.Contains(after, "/preview/release") {
+		t.Errorf("held %d, released %d, want both made and nothing held", held, released)
+	}
+}
+
+// TestB27AChangedSourceIsAskedAboutOnItsPage: with the two answers that there
+// are.
+func TestB27AChangedSourceIsAskedAboutOnItsPage(t *testing.T) {
+	t.Parallel()
+	for answer, files := range map[string]int64{"adopt": 5, "reset": 0} {
+		m := mark(t)
+		draft, err := m.store.JobDraft(t.Context(), m.job)
+		must(t, err)
+		draft.Body.SQL.Sources[0].Format = engine.JSON
+		_, err = m.store.SaveJobDraft(t.Context(), m.job, draft.Body, draft.Seq, "owner", noon)
+		must(t, err)
+		_, err = m.store.PublishJob(t.Context(), m.job, "owner", noon)
+		must(t, err)
+
+		_, asks := m.get(t, m.at("/source"))
+		_, dialog := m.get(t, m.at("/preview/"+answer))
+		status, _ := m.change(t, m.at("/"+answer), url.Values{"why": {"only the format"}})
+		_, after := m.get(t, m.at("/source"))
+
+		contains(t, "the question", asks, "Is this the same source?", "/preview/adopt", "/preview/reset", "unknown")
+		contains(t, "the dialog of "+answer, dialog, "The next run reads")
+		if now := m.now(t); status != http.StatusOK || now.Files != files || strings.Contains(after, "Is this the same source?") {
+			t.Errorf("%s: %d with %d files, want %d files and no more question", answer, status, now.Files, files)
+		}
+	}
+}
+
+func TestABranchIsMadeListedPromotedAndDropped(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+
+	unnamed, form := m.change(t, m.at("/branch"), url.Values{"name": {" "}})
+	_, _ = m.change(t, m.at("/branch"), url.Values{"name": {odd}, "why": {"to try"}})
+	branches, err := m.store.Branches(t.Context(), m.job, "sales_csv")
+	must(t, err)
+	if len(branches) != 1 {
+		t.Fatalf("%d branches, want 1", len(branches))
+	}
+	branch := "/bookmarks/" + string(branches[0].ID)
+	_, _ = m.change(t, branch+"/read_again", url.Values{"since": {"2026-11-26"}})
+	_, listed := m.get(t, m.at("/branches"))
+	_, page := m.get(t, branch)
+	stands := m.now(t)
+	promoted, _ := m.change(t, branch+"/promote", url.Values{})
+	dropped, _ := m.change(t, branch+"/drop", url.Values{})
+
+	if unnamed != http.StatusUnprocessableEntity {
+		t.Errorf("a branch without a name = %d, want 422", unnamed)
+	}
+	contains(t, "the form", form, "A branch needs a name")
+	contains(t, "the list", listed, "By it, a run would read 2 files, 2.0 kB.", "&lt;script&gt;")
+	contains(t, "the page of the branch", page, "Promote", "Drop", "&lt;script&gt;")
+	if now := m.now(t); stands.Files != 5 || promoted != http.StatusOK || now.Files != 3 {
+		t.Errorf("before %d files, promoted %d with %d files, want 5 and then 3", stands.Files, promoted, now.Files)
+	}
+	if left, err := m.store.Branches(t.Context(), m.job, "sales_csv"); dropped != http.StatusOK || len(left) != 0 {
+		t.Errorf("dropped %d, %d left, %v", dropped, len(left), err)
+	}
+}
+
+func TestAnExportIsImportedAgainAndABrokenOneIsRefused(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	_, text := m.get(t, m.at("/export"))
+	_, err := m.rules.Make(t.Context(), m.mark.ID, rules.Move{Kind: engine.MoveReset}, "owner")
+	must(t, err)
+
+	broken, says := m.upload(t, m.at("/import"), text[:len(text)-20])
+	stands := m.now(t)
+	whole, _ := m.upload(t, m.at("/import"), text)
+
+	contains(t, "the form", says, "cannot be imported", "Nothing was changed")
+	if broken != http.StatusUnprocessableEntity || stands.Version != 2 || stands.Files != 0 {
+		t.Errorf("a broken file = %d at v%d, want 422 and v2", broken, stands.Version)
+	}
+	if now := m.now(t); whole != http.StatusOK || now.Version != 3 || now.Files != 5 {
+		t.Errorf("imported %d, v%d with %d files, want v3 with 5", whole, now.Version, now.Files)
+	}
+}
+
+// upload posts a file as htmx does.
+func (m *marked) upload(t *testing.T, path, text string) (int, string) {
+	t.Helper()
+	_, body := m.get(t, "/jobs")
+	var form bytes.Buffer
+	parts := multipart.NewWriter(&form)
+	must(t, parts.WriteField("_csrf", value(t, body, "_csrf")))
+	file, err := parts.CreateFormFile("file", "bookmark.jsonl")
+	must(t, err)
+	_, err = file.Write([]byte(text))
+	must(t, err)
+	must(t, parts.Close())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.server.URL+path, &form)
+	must(t, err)
+	request.Header.Set("Content-Type", parts.FormDataContentType())
+	request.Header.Set("HX-Request", "true")
+	return m.do(t, request)
+}
+
+func TestVersionsAreComparedAndThoseNoLongerKeptSaySo(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	_, err := m.rules.Make(t.Context(), m.mark.ID, rules.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Keys: []string{"2026-11-24.csv"}}}, "owner")
+	must(t, err)
+	_, compared := m.get(t, m.at("/compare?from=1&to=2"))
+	_, err = m.store.PruneMoves(t.Context(), noon.Add(time.Hour))
+	must(t, err)
+
+	_, pruned := m.get(t, m.at(""))
+	status, _ := m.get(t, m.at("/compare?from=1&to=2"))
+
+	contains(t, "the comparison", compared, "From v1 to v2", "2026-11-24.csv", "Read, 1.0 kB", "To be read again, 1.0 kB")
+	if strings.Contains(compared, "2026-11-25.csv") {
+		t.Error("the comparison lists a file that does not differ")
+	}
+	contains(t, "the history", pruned, "no longer kept")
+	if strings.Contains(pruned, "/preview/rewind?to=1") || status != http.StatusUnprocessableEntity {
+		t.Errorf("a version that is no longer kept is offered, or compared with %d", status)
+	}
+}
+
+func TestTheBookmarksOfAJobMoveTogether(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	job := "/jobs/" + string(m.job) + "/bookmarks/"
+
+	_, lag := m.get(t, "/api/ui/jobs/"+string(m.job)+"/lag")
+	_, _ = m.change(t, job+"pause", url.Values{})
+	paused := m.now(t).Paused
+	_, _ = m.change(t, job+"resume", url.Values{})
+	_, dialog := m.get(t, job+"reset")
+	reset, _ := m.change(t, job+"reset", url.Values{"why": {"anew"}})
+	_, late := m.get(t, "/api/ui/jobs/"+string(m.job)+"/lag")
+	unknown, _ := m.change(t, job+"explode", url.Values{})
+
+	contains(t, "the lag", lag, `"text":"read up"`, "sales_csv: everything is read")
+	contains(t, "the dialog", dialog, "Reset the bookmarks of", "The next run reads 5 files")
+	contains(t, "the lag after the reset", late, `"text":"5 files · 5 days"`, `"hue":"warn"`)
+	if now := m.now(t); !paused || now.Paused || reset != http.StatusOK || now.Files != 0 || unknown != http.StatusNotFound {
+		t.Errorf("paused %v, then %+v, unknown %d", paused, now, unknown)
+	}
+}
+
+func TestTheListOffersPauseAndReset(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+
+	_, list := m.get(t, "/bookmarks")
+	status, _ := m.change(t, m.at("/pause"), url.Values{})
+	_, paused := m.get(t, "/bookmarks")
+
+	contains(t, "the list", list, "Pause sales_csv", fmt.Sprintf(`hx-get="%s"`, m.at("/preview/reset")))
+	contains(t, "the list then", paused, "Resume sales_csv", "Paused")
+	if status != http.StatusOK {
+		t.Errorf("pausing = %d, want 200", status)
+	}
+}

@@ -1,0 +1,303 @@
+package bookmark
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dogear/engine"
+	rules "dogear/engine/bookmark"
+	"dogear/views/show"
+)
+
+// Ask is a move that a person thinks of.
+type Ask struct {
+	rules.Move
+	Preview *rules.Preview
+	Name    string // of a branch
+	Wrong   string // why it cannot be shown or made
+}
+
+// change says what a move did.
+func change(m engine.BookmarkMove) string {
+	switch m.Kind {
+	case engine.MoveAdvance:
+		text := "+" + show.Objects(m.Added, m.Newest)
+		if m.Again > 0 {
+			text += fmt.Sprintf(", %s again", show.Count(m.Again))
+		}
+		return text
+	case engine.MoveRewind:
+		return fmt.Sprintf("rewound to v%d, ", m.To) + noLonger(m)
+	case engine.MoveUndo:
+		return fmt.Sprintf("undone, as in v%d", m.To)
+	case engine.MoveReset:
+		return "reset, " + noLonger(m)
+	case engine.MovePause:
+		return "paused"
+	case engine.MoveResume:
+		return "resumed"
+	case engine.MoveReadAgain:
+		return show.Objects(m.Removed, m.Newest) + " to be read again"
+	case engine.MoveHold:
+		return "held"
+	case engine.MoveRelease:
+		return "released"
+	case engine.MoveSetNow:
+		return "set to now, " + show.Objects(m.Added, m.Newest) + " count as read without having been"
+	case engine.MoveAdopt:
+		return "the changed source is the same thing"
+	case engine.MoveImport:
+		return "imported"
+	case engine.MoveBranch:
+		return "branched off"
+	case engine.MovePromote:
+		return "promoted from a branch"
+	}
+	return string(m.Kind)
+}
+
+// noLonger says what a move took back; a reset leaves nothing of which to tell
+// whether it was ranges.
+func noLonger(m engine.BookmarkMove) string {
+	if m.Removed == 1 {
+		return show.Objects(1, m.Newest) + " no longer counts as read"
+	}
+	return show.Objects(m.Removed, m.Newest) + " no longer count as read"
+}
+
+func sign(m engine.BookmarkMove) (show.Sign, bool) {
+	switch m.Kind {
+	case engine.MoveAdvance:
+		return show.Sign{Icon: "triangle-alert", Word: show.Count(m.Again) + " changed in place", Hue: "warn"}, m.Again > 0
+	case engine.MoveRewind:
+		return show.Sign{Icon: "rewind", Word: "Rewind", Hue: "acc"}, true
+	case engine.MoveUndo:
+		return show.Sign{Icon: "undo-2", Word: "Undo", Hue: "acc"}, true
+	case engine.MoveReset:
+		return show.Sign{Icon: "rotate-ccw", Word: "Reset", Hue: "bad"}, true
+	case engine.MovePause:
+		return show.Sign{Icon: "pause", Word: "Pause", Hue: "idle"}, true
+	case engine.MoveResume:
+		return show.Sign{Icon: "play", Word: "Resume", Hue: "idle"}, true
+	case engine.MoveReadAgain:
+		return show.Sign{Icon: "rewind", Word: "Read again", Hue: "acc"}, true
+	case engine.MoveHold:
+		return show.Sign{Icon: "hand", Word: "Hold", Hue: "warn"}, true
+	case engine.MoveRelease:
+		return show.Sign{Icon: "play", Word: "Release", Hue: "acc"}, true
+	case engine.MoveSetNow:
+		return show.Sign{Icon: "fast-forward", Word: "Set to now", Hue: "acc"}, true
+	case engine.MoveAdopt:
+		return show.Sign{Icon: "check", Word: "Same thing", Hue: "idle"}, true
+	case engine.MoveImport:
+		return show.Sign{Icon: "download", Word: "Import", Hue: "acc"}, true
+	case engine.MoveBranch, engine.MovePromote:
+		return show.Sign{Icon: "git-branch", Word: "Branch", Hue: "acc"}, true
+	}
+	return show.Sign{}, false
+}
+
+// beside reports moves that made no version of their own.
+func beside(m engine.BookmarkMove) bool { return m.Kind.Beside() }
+
+func (a Ask) title() string {
+	switch a.Kind {
+	case engine.MovePause:
+		return "Pause this bookmark"
+	case engine.MoveResume:
+		return "Resume this bookmark"
+	case engine.MoveReset:
+		return "Reset this bookmark"
+	case engine.MoveUndo:
+		return "Undo the newest move"
+	case engine.MoveRewind:
+		return fmt.Sprintf("Rewind to v%d", a.To)
+	case engine.MoveReadAgain:
+		return "Read again: " + a.Pick.Words()
+	case engine.MoveHold:
+		return "Hold " + a.Pick.Words()
+	case engine.MoveRelease:
+		return "Release " + a.Pick.Words()
+	case engine.MoveSetNow:
+		return "Set to now"
+	case engine.MoveAdopt:
+		return "This is the same source"
+	case engine.MoveAdvance, engine.MoveImport, engine.MoveBranch, engine.MovePromote:
+	}
+	return string(a.Kind)
+}
+
+func (a Ask) button() string {
+	switch a.Kind {
+	case engine.MoveReadAgain:
+		return "Read again"
+	case engine.MoveSetNow:
+		return "Set to now"
+	case engine.MoveAdopt:
+		return "Same thing"
+	default:
+		word, _, _ := strings.Cut(a.title(), " ")
+		return word
+	}
+}
+
+// fields carry what was picked from the dialog to the move.
+func (a Ask) fields() [][2]string {
+	var fields [][2]string
+	if a.Kind == engine.MoveRewind {
+		return append(fields, [2]string{"to", strconv.Itoa(a.To)})
+	}
+	if a.Pick.Pattern != "" {
+		fields = append(fields, [2]string{"pattern", a.Pick.Pattern})
+	}
+	for _, key := range a.Pick.Keys {
+		fields = append(fields, [2]string{"key", key})
+	}
+	for _, bound := range []struct {
+		name string
+		at   time.Time
+	}{{"since", a.Pick.Since}, {"until", a.Pick.Until}} {
+		if !bound.at.IsZero() {
+			fields = append(fields, [2]string{bound.name, instant(bound.at)})
+		}
+	}
+	return fields
+}
+
+// isTable reports that the preview is of a table.
+func (a Ask) isTable() bool { return a.Preview.Plan.Spec.Table != "" }
+
+// says are the sentences on what the move would do.
+func (a Ask) says() []string {
+	chosen := show.Many(a.Preview.Chosen, "file")
+	switch a.Kind {
+	case engine.MoveHold:
+		return []string{chosen + " held until released.", a.reads()}
+	case engine.MoveRelease:
+		return []string{chosen + " released.", a.reads()}
+	case engine.MoveSetNow:
+		if a.isTable() {
+			return []string{"Every row that is in the table now counts as read without having been read.", "Rows that come after it are read as they come."}
+		}
+		return []string{chosen + " count as read without having been read.", "The next run reads what arrives after now."}
+	case engine.MoveAdopt:
+		return []string{"What was read stays read: the ledger is kept and compared with the source as it is now.", a.reads()}
+	default:
+		return []string{a.reads()}
+	}
+}
+
+// reads says what the next run would read.
+func (a Ask) reads() string {
+	taken := int64(len(a.Preview.Plan.Taken))
+	if taken == 0 {
+		return "The next run reads nothing."
+	}
+	var bytes, rows int64
+	for _, o := range a.Preview.Plan.Taken {
+		bytes += o.Size
+		if r, ok := o.KeyRange(); ok {
+			rows += r.Rows
+		}
+	}
+	again := a.Preview.Again
+	if a.isTable() {
+		text := "The next run reads " + show.Many(rows, "row")
+		if again.Rows > 0 {
+			text += "; " + show.Count(again.Rows) + " of them were read before"
+		}
+		return text + "."
+	}
+	text := fmt.Sprintf("The next run reads %s, %s", show.Many(taken, "file"), show.Size(bytes))
+	if again.Files == 1 {
+		text += fmt.Sprintf("; 1 of them, %s, was read before", show.Size(again.Bytes))
+	} else if again.Files > 1 {
+		text += fmt.Sprintf("; %s of them, %s, were read before", show.Count(again.Files), show.Size(again.Bytes))
+	}
+	return text + "."
+}
+
+// warns reports whether the move can make rows come again.
+func (a Ask) warns() bool {
+	return a.Preview.Alarm != "" && a.Kind != engine.MoveHold && a.Kind != engine.MoveSetNow
+}
+
+// beside reports whether the files can be read now without moving v.
+func (v View) canReadBeside() bool {
+	return v.Ask.Kind == engine.MoveReadAgain && !v.Ask.isTable() && !v.isBranch() && !v.isCrawl()
+}
+
+// besideWords say what reading beside the bookmark means.
+func (v View) besideWords() string {
+	text := "Reading them now starts a run that reads these files alone; the bookmark stays where it is."
+	if v.Others > 0 && len(v.Ask.Pick.Keys) == 0 {
+		text += " Files of the other sources of this job that fit are read with them."
+	}
+	return text
+}
+
+// chooseTitle heads the form on which a move begins.
+func chooseTitle(word string) string {
+	switch word {
+	case "read_again":
+		return "Read files again"
+	case "hold":
+		return "Hold files"
+	case "release":
+		return "Release files"
+	case "rewind":
+		return "Rewind"
+	case "branch":
+		return "Make a branch"
+	case "import":
+		return "Import a bookmark"
+	}
+	return "Move"
+}
+
+// chooseHint says what such a move is for.
+func chooseHint(word string) string {
+	switch word {
+	case "read_again":
+		return "What fits all that you fill in counts as not read, so the next run reads it again."
+	case "hold":
+		return "What fits and was not read yet is kept from being read until it is released."
+	case "release":
+		return "What fits and is held is read by the next run."
+	}
+	return "What counted as read then counts as read again, as a new version. Fill in one of the three."
+}
+
+// versions are those that a rewind can go back to.
+func (v View) versions() []engine.BookmarkMove {
+	var list []engine.BookmarkMove
+	for _, m := range v.Moves {
+		if !beside(m) && m.Version != v.Mark.Version && m.Root != rules.Pruned {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// comparable are those that can be compared.
+func (v View) comparable() []engine.BookmarkMove {
+	var list []engine.BookmarkMove
+	for _, m := range v.Moves {
+		if !beside(m) && m.Root != rules.Pruned {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// versionWords name a version in a list of them.
+func versionWords(m engine.BookmarkMove) string {
+	return fmt.Sprintf("v%d · %s · %s", m.Version, m.At.UTC().Format("2 Jan 15:04"), change(m))
+}
+
+// runWords name a run that moved the bookmark.
+func runWords(m engine.BookmarkMove) string {
+	return fmt.Sprintf("%s · %s · v%d", show.Short(m.Run), m.At.UTC().Format("2 Jan 15:04"), m.Version)
+}
