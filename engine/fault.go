@@ -72,7 +72,29 @@ func (b *JobBody) Faults() []Fault {
 	for i := range b.SQL.Sinks {
 		f.sink("sink."+strconv.Itoa(i)+".", &b.SQL.Sinks[i], names)
 	}
+	f.twice(b.SQL)
 	return f
+}
+
+// twice refuses a source that is made to read rows again beside a target that
+// would then hold them twice (Safe writes).
+func (f *faults) twice(job *SQLJob) {
+	appends := slices.IndexFunc(job.Sinks, func(s Sink) bool { return s.Mode == Append || s.Mode == "" })
+	if appends < 0 {
+		return
+	}
+	for i, s := range job.Sources {
+		at, o := "source."+strconv.Itoa(i)+".", s.Options.Table
+		if s.Table == "" || s.Read == ReadAll {
+			continue
+		}
+		if o.Overlap > 0 {
+			f.add(at+"overlap", "An overlap reads rows again, and %s appends: they would stand there twice. Merge by key into it, or use a lag.", job.Sinks[appends].Place())
+		}
+		if o.NullKeys == "read" {
+			f.add(at+"null_keys", "Rows without a key would be read each time, and %s appends: they would stand there twice. Merge by key into it, or only count them.", job.Sinks[appends].Place())
+		}
+	}
 }
 
 func (f *faults) viewName(field, name string, names map[string]bool) {
