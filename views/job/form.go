@@ -109,7 +109,9 @@ func readSink(values url.Values, at string) engine.Sink {
 	s.From = strings.TrimSpace(values.Get(at + "from"))
 	s.Connection = engine.ID(values.Get(at + "connection"))
 	s.Path = strings.TrimSpace(values.Get(at + "path"))
-	s.Table = strings.TrimSpace(values.Get(at + "table"))
+	if values.Has(at + "table") {
+		s.Table = strings.TrimSpace(values.Get(at + "table"))
+	}
 	s.Format = engine.Format(values.Get(at + "format"))
 	s.Mode = engine.WriteMode(values.Get(at + "mode"))
 	s.PartitionBy = words(values.Get(at + "partition_by"))

@@ -27,3 +27,18 @@ func TestARenamedSourceKeepsItsBookmark(t *testing.T) {
 		}
 	}
 }
+
+// TestAShortFormKeepsTheTable: the panel of a card shows neither the table nor
+// its options, and must not lose them.
+func TestAShortFormKeepsTheTable(t *testing.T) {
+	t.Parallel()
+	form := job.ReadForm(url.Values{
+		"name": {"load"}, "source.0.name": {"orders"}, "source.0.path": {""},
+		"source.0.rest": {`{"name":"orders","table":"public.orders","keys":["id"],"options":{"table":{"overlap":60}}}`},
+		"sink.0.from":   {"orders"}, "sink.0.path": {""}, "sink.0.mode": {"merge"}, "sink.0.keys": {"id"}, "sink.0.rest": {`{"table":"public.copy"}`},
+	}, engine.Draft[engine.JobBody]{})
+	source, sink := form.Body.SQL.Sources[0], form.Body.SQL.Sinks[0]
+	if source.Table != "public.orders" || len(source.Keys) != 1 || source.Options.Table.Overlap != 60 || sink.Table != "public.copy" {
+		t.Errorf("got %+v and %+v", source, sink)
+	}
+}

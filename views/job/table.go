@@ -23,8 +23,12 @@ func keyOrder(s engine.Source) string {
 	return ""
 }
 
-// readTable reads the fields of a source that is a table.
+// readTable reads the fields of a source that is a table. A form that does not
+// show them leaves them as they are.
 func readTable(values url.Values, at string, s *engine.Source) {
+	if !values.Has(at + "table") {
+		return
+	}
 	table := strings.TrimSpace(values.Get(at + "table"))
 	if table != s.Table {
 		s.Schema = nil // of the other table
