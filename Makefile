@@ -33,7 +33,7 @@ bin/versitygw: e2e/tools/go.mod e2e/tools/go.sum
 	cd e2e/tools && go build -o ../../bin/versitygw github.com/versity/versitygw/cmd/versitygw
 
 .PHONY: test
-test: system bin/dogear bin/versitygw e2e/node_modules/.installed ## every test: rules, engine, both databases, browser
+test: system bin/dogear bin/versitygw e2e/node_modules/.installed .venv/.installed ## every test: rules, engine, both databases, browser
 	$(MAKE) --no-print-directory fresh
 	npm run --silent check
 	npm test --silent
@@ -56,6 +56,11 @@ e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone
 
 e2e/node_modules/.installed: e2e/package-lock.json
 	npm ci --prefix e2e --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.venv/.installed: e2e/python/requirements.txt
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r e2e/python/requirements.txt
 	@touch $@
 
 .PHONY: system
@@ -81,4 +86,4 @@ bench: system static/dist/app.js ## print the benchmarks, one JSON line a figure
 
 .PHONY: clean
 clean: ## remove what was built; data stays
-	rm -rf bin static/dist node_modules e2e/node_modules .cache
+	rm -rf bin static/dist node_modules e2e/node_modules .venv .cache
