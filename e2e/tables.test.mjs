@@ -81,6 +81,11 @@ test("a table is copied by its key, from the first click to the second run", asy
   const job = page.url();
   await run();
   assert.equal(sql(`SELECT count(*), sum(amount) FROM copy_${tableName}`), sql(`SELECT count(*), sum(amount) FROM ${tableName}`));
+  await page.getByRole("tab", { name: "Outputs" }).or(page.getByRole("link", { name: "Outputs" })).click();
+  await page.getByText("1,000 rows inserted, 0 updated, 0 deleted, in one transaction").waitFor();
+  await shot(page, "outputs");
+  await page.getByRole("tab", { name: "Inputs" }).or(page.getByRole("link", { name: "Inputs" })).click();
+  await page.getByText("1,000 rows").first().waitFor();
   await shot(page, "run");
 
   sql(`INSERT INTO ${tableName} VALUES (2000, 1, 'late'), (2001, 2, 'later')`);

@@ -263,6 +263,9 @@ type SinkManifest struct {
 	Deleted  int64 `json:"deleted,omitempty"`
 }
 
+// Rows is how many rows of a table a batch changes or adds.
+func (m SinkManifest) Rows() int64 { return m.Inserted + m.Updated }
+
 // OutFile is one file of the output.
 type OutFile struct {
 	Path      string `json:"path"`      // below the root of the target

@@ -186,6 +186,9 @@ func (v View) progress(n engine.NodeRun) canvas.Progress {
 	if n.Attempt > 1 {
 		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
 	}
+	if n.Copied != "" {
+		p.Sub += " · copied"
+	}
 	if !n.Started.IsZero() {
 		p.Note = show.Length(show.Spent(n.Started, n.Ended, v.Now))
 	}
@@ -256,7 +259,7 @@ func (v View) spans() []span {
 	critical := v.critical()
 	var out []span
 	for _, n := range v.Nodes {
-		if n.State == engine.Skipped || n.ReadyAt.IsZero() && n.Started.IsZero() {
+		if n.State == engine.Skipped || n.Copied != "" || n.ReadyAt.IsZero() && n.Started.IsZero() {
 			continue
 		}
 		from, to := n.Started, n.Ended
@@ -316,7 +319,7 @@ func (v View) lastEnd(among func(engine.NodeRun) bool) *engine.NodeRun {
 	var last *engine.NodeRun
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.State == engine.Skipped || n.Started.IsZero() || !among(*n) {
+		if n.State == engine.Skipped || n.Copied != "" || n.Started.IsZero() || !among(*n) {
 			continue
 		}
 		if last == nil || last.Ended.Before(n.Ended) && !last.Ended.IsZero() || n.Ended.IsZero() {
