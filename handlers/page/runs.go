@@ -45,6 +45,10 @@ func (p *Pages) runRoutes() []web.Route {
 		get("/runs/:id/nodes/:card/inputs", p.runInputs),
 		get("/runs/:id/nodes/:card/sample", p.runSample),
 		post("/runs/:id/stop", p.stopRun),
+		post("/runs/:id/pause", p.pauseRun),
+		post("/runs/:id/go-on", p.goOnRun),
+		get("/runs/:id/resume", p.askResume),
+		post("/runs/:id/resume", p.resumeRun),
 		post("/runs/:id/again", p.runAgain),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/exec"
 	"dogear/engine/portable"
 	"dogear/handlers/web"
 	"dogear/views/layout"
@@ -22,12 +23,15 @@ type workflowStore interface {
 	CreateWorkflow(ctx context.Context, name string, body engine.WorkflowBody, by string, now time.Time) (engine.ID, error)
 }
 
-// Exec starts and stops runs.
+// Exec starts, stops and steers runs.
 type Exec interface {
 	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
 	StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error)
 	StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
 }
 
 // Portable reads and writes workflows as YAML.

@@ -65,6 +65,9 @@ func OfRun(run engine.Run) Sign {
 	if !run.StopAsked.IsZero() {
 		return Sign{"loader-circle", "Stopping", "run"}
 	}
+	if !run.Paused.IsZero() {
+		return Sign{"pause", "Paused", "warn"}
+	}
 	return Sign{"loader-circle", "Running", "run"}
 }
 

@@ -1,0 +1,73 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+
+	"dogear/engine"
+	"dogear/engine/exec"
+	"dogear/handlers/web"
+	"dogear/views/run"
+)
+
+// pauseRun answers POST /runs/:id/pause.
+func (p *Pages) pauseRun(c web.Ctx) error {
+	paused, err := p.Exec.Pause(c.Request().Context(), web.ID(c), user(c))
+	if err != nil {
+		return err
+	}
+	return web.Refresh(c, "/runs/"+string(paused.ID))
+}
+
+// goOnRun answers POST /runs/:id/go-on, of a run that is paused.
+func (p *Pages) goOnRun(c web.Ctx) error {
+	gone, err := p.Exec.GoOn(c.Request().Context(), web.ID(c), user(c))
+	if err != nil {
+		return err
+	}
+	return web.Refresh(c, "/runs/"+string(gone.ID))
+}
+
+// askResume answers GET /runs/:id/resume?node=…&do=… with a dialog that asks
+// how a run that has ended goes on.
+func (p *Pages) askResume(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.ResumeDialog(run.NewResume(v, c.QueryParam("node"), c.QueryParam("do"))))
+}
+
+// resumeRun answers POST /runs/:id/resume with the page of the run that goes
+// on, or with the dialog as it was filled in and what is wrong.
+func (p *Pages) resumeRun(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	asked := run.NewResume(v, "", "")
+	asked.Newest, asked.Why = c.FormValue("definition") == "newest", strings.TrimSpace(c.FormValue("why"))
+	for _, ref := range asked.Nodes() {
+		if deed := c.FormValue("do." + ref.String()); run.IsDeed(deed) {
+			asked.Do[ref] = run.Deed(deed)
+		}
+	}
+	next, err := p.resume(c, asked)
+	if err == nil {
+		return web.Go(c, "/runs/"+string(next.ID))
+	}
+	if engine.CodeOf(err) == engine.Internal || !web.IsFragment(c) {
+		return err
+	}
+	asked.Wrong = engine.MessageOf(err)
+	return web.Render(c, http.StatusUnprocessableEntity, run.ResumeDialog(asked))
+}
+
+func (p *Pages) resume(c web.Ctx, asked run.Resume) (engine.Run, error) {
+	again, marks := asked.Split()
+	if len(again) == 0 && len(marks) == 0 {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Every node is kept as it ended, so nothing would be done. Choose a node to do again or to mark.")
+	}
+	how := exec.Resume{Nodes: again, Marks: marks, Newest: asked.Newest, Why: asked.Why}
+	return p.Exec.Resume(c.Request().Context(), asked.View.Run.ID, how, user(c))
+}

@@ -1,0 +1,145 @@
+package run
+
+import (
+	"slices"
+	"strconv"
+
+	"dogear/engine"
+	"dogear/views/form"
+	"dogear/views/show"
+)
+
+// Resume is the form on which somebody says how a run goes on.
+type Resume struct {
+	View   View
+	Do     map[engine.Ref]Deed
+	Newest bool
+	Why    string
+	Wrong  string // why it cannot go on like this
+}
+
+// Deed is what becomes of a node of a run that goes on.
+type Deed string
+
+// The deeds.
+const (
+	Keep          Deed = "keep"  // it is copied as it ended
+	Again         Deed = "again" // it is done again, and what comes after it
+	MarkSucceeded Deed = "succeeded"
+	MarkFailed    Deed = "failed"
+)
+
+var deeds = []form.Choice{
+	{string(Keep), "Keep as it ended"},
+	{string(Again), "Do again"},
+	{string(MarkSucceeded), "Mark succeeded"},
+	{string(MarkFailed), "Mark failed"},
+}
+
+// IsDeed reports whether text is one of the deeds.
+func IsDeed(text string) bool {
+	return slices.ContainsFunc(deeds, func(c form.Choice) bool { return c.Value() == text })
+}
+
+// NewResume is the form before anything was chosen: what failed is done again.
+// Of the node card, where it is one, deed is chosen instead.
+func NewResume(v View, card, deed string) Resume {
+	r := Resume{View: v, Do: map[engine.Ref]Deed{}}
+	for _, n := range r.nodes() {
+		r.Do[n.Ref] = Keep
+		switch n.State {
+		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
+			r.Do[n.Ref] = Again
+		case engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping, engine.Succeeded, engine.Skipped:
+		}
+		if n.Ref.String() == card && IsDeed(deed) {
+			r.Do[n.Ref] = Deed(deed)
+		}
+	}
+	return r
+}
+
+// nodes are those that ran, in the order of the graph, each as it ended.
+func (r Resume) nodes() []engine.NodeRun {
+	var list []engine.NodeRun
+	for _, ref := range r.View.Refs() {
+		if n, ok := r.View.newest(ref); ok && n.State != engine.Skipped {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Nodes are those that can be done again or marked.
+func (r Resume) Nodes() []engine.Ref {
+	var refs []engine.Ref
+	for _, n := range r.nodes() {
+		refs = append(refs, n.Ref)
+	}
+	return refs
+}
+
+// Split sorts the nodes by what becomes of them.
+func (r Resume) Split() (again []engine.Ref, marks map[engine.Ref]engine.State) {
+	marks = map[engine.Ref]engine.State{}
+	for _, ref := range r.Nodes() {
+		switch r.Do[ref] {
+		case Again:
+			again = append(again, ref)
+		case MarkSucceeded:
+			marks[ref] = engine.Succeeded
+		case MarkFailed:
+			marks[ref] = engine.Failed
+		case Keep:
+		}
+	}
+	return again, marks
+}
+
+func (r Resume) definitions() []form.Choice {
+	return []form.Choice{{"", "as it was when the run began, v" + strconv.Itoa(r.View.Run.Version)}, {"newest", "as it is published now"}}
+}
+
+func (r Resume) definition() string {
+	if r.Newest {
+		return "newest"
+	}
+	return ""
+}
+
+// canResume reports a run of a workflow that has ended.
+func (v View) canResume() bool { return v.Run.Kind == engine.RunWorkflow && !v.Run.Open() }
+
+// fell reports a run that did not succeed, so that going on is the next thing
+// to do.
+func (v View) fell() bool { return v.Run.Outcome != engine.RunSucceeded }
+
+// runAlone is the address at which the node's job or crawler is started alone,
+// and the fields with the properties of this run.
+func (n Node) runAlone() string { return n.objectHref() + "/run" }
+
+func (n Node) properties() map[string]string {
+	fields := map[string]string{}
+	for name, value := range n.View.Run.Properties {
+		fields["property."+name] = value
+	}
+	return fields
+}
+
+// resumeHref is the address of the form with deed chosen for the node.
+func (n Node) resumeHref(deed Deed) string {
+	return n.View.Href() + "/resume?node=" + n.Ref.String() + "&do=" + string(deed)
+}
+
+// Remark is what a list says of a run beside its outcome.
+func Remark(r engine.Run) string {
+	switch {
+	case r.Error != "":
+		return r.Error
+	case r.Previous != "":
+		return "goes on from run " + show.Short(r.Previous)
+	case r.Pick != nil:
+		return "reads again: " + r.Pick.Words()
+	}
+	return ""
+}
