@@ -272,6 +272,7 @@ type site struct {
 	nodes                              []engine.NodeRun
 	log                                strings.Builder
 	moved                              string
+	shape                              func(*engine.Run) // makes the one run another
 }
 
 // world is the store with the runs of the test before it.
@@ -442,7 +443,13 @@ func (w world) Runs(_ context.Context, f engine.RunFilter) ([]engine.Run, error)
 	return runs, nil
 }
 
-func (w world) Run(context.Context, engine.ID) (engine.Run, error) { return w.aRun(), nil }
+func (w world) Run(context.Context, engine.ID) (engine.Run, error) {
+	r := w.aRun()
+	if w.s.shape != nil {
+		w.s.shape(&r)
+	}
+	return r, nil
+}
 
 func (w world) NodeRuns(context.Context, engine.ID) ([]engine.NodeRun, error) { return w.s.nodes, nil }
 

@@ -1,0 +1,150 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/exec"
+	"dogear/handlers/page"
+)
+
+// steers records how runs are steered.
+type steers struct {
+	page.Exec
+	asked []string
+	how   exec.Resume
+	err   error
+}
+
+func (s *steers) ask(word string, id engine.ID) (engine.Run, error) {
+	s.asked = append(s.asked, word+" "+string(id))
+	return engine.Run{ID: id}, s.err
+}
+
+func (s *steers) Pause(_ context.Context, id engine.ID, _ string) (engine.Run, error) {
+	return s.ask("pause", id)
+}
+
+func (s *steers) GoOn(_ context.Context, id engine.ID, _ string) (engine.Run, error) {
+	return s.ask("go on", id)
+}
+
+func (s *steers) Resume(_ context.Context, id engine.ID, how exec.Resume, _ string) (engine.Run, error) {
+	s.how = how
+	return s.ask("resume", id)
+}
+
+// steered is the screens of one run that looks as shape makes it.
+func steered(t *testing.T, shape func(*engine.Run)) (*site, *steers) {
+	t.Helper()
+	s, e := serve(t), &steers{}
+	s.shape = shape
+	s.nodes[0].State, s.nodes[0].Ended = engine.Succeeded, noon.Add(-30*time.Second)
+	s.open(t, page.Config{Store: world{s.store, s}, Exec: e, Bookmarks: moves{s: s}, Logs: s, SQL: data{}})
+	return s, e
+}
+
+func ended(r *engine.Run) { r.Ended, r.Outcome = noon, engine.RunPartlyFailed }
+
+func TestARunIsPausedAndGoesOnFromItsPage(t *testing.T) {
+	t.Parallel()
+	paused := false
+	s, e := steered(t, func(r *engine.Run) {
+		if paused {
+			r.Paused = noon
+		}
+	})
+	path := "/runs/" + string(runID)
+
+	_, running := s.get(t, path+"/head")
+	first, _ := s.change(t, path+"/pause", url.Values{})
+	paused = true
+	_, head := s.get(t, path+"/head")
+	_, timeline := s.get(t, path+"/timeline")
+	second, _ := s.change(t, path+"/go-on", url.Values{})
+
+	contains(t, "the head of a run", running, path+"/pause", "Running")
+	contains(t, "the head of a paused run", head, path+"/go-on", "Paused", "data-held")
+	contains(t, "the timeline", timeline, "nothing else starts")
+	if want := fmt.Sprint([]string{"pause " + string(runID), "go on " + string(runID)}); first != 200 || second != 200 || fmt.Sprint(e.asked) != want {
+		t.Errorf("asked %v with %d and %d, want %s", e.asked, first, second, want)
+	}
+}
+
+// TestAnEndedRunGoesOnAsChosen: what failed is done again unless somebody says
+// otherwise; marks carry a reason.
+func TestAnEndedRunGoesOnAsChosen(t *testing.T) {
+	t.Parallel()
+	s, e := steered(t, ended)
+	path := "/runs/" + string(runID)
+	job, crawl := s.nodes[0].Ref, s.nodes[1].Ref
+
+	_, head := s.get(t, path+"/head")
+	_, dialog := s.get(t, path+"/resume")
+	_, marking := s.get(t, path+"/resume?node="+crawl.String()+"&do=succeeded")
+	status, _ := s.change(t, path+"/resume", url.Values{
+		"do." + job.String(): {"again"}, "do." + crawl.String(): {"succeeded"}, "definition": {"newest"}, "why": {"done by hand"},
+	})
+
+	contains(t, "the head", head, "Resume…", path+"/resume")
+	contains(t, "the dialog", dialog, "&lt;script&gt;", `<option value="keep" selected>`, `<option value="again" selected>`, "as it is published now")
+	contains(t, "the dialog of a mark", marking, `<option value="succeeded" selected>`)
+	if status != http.StatusOK || len(e.how.Nodes) != 1 || e.how.Nodes[0] != job || e.how.Marks[crawl] != engine.Succeeded || !e.how.Newest || e.how.Why != "done by hand" {
+		t.Errorf("POST = %d with %+v, want the job again and the crawler marked, by the newest definition", status, e.how)
+	}
+}
+
+func TestAResumeThatCannotBeComesBackAsItWasFilledIn(t *testing.T) {
+	t.Parallel()
+	s, e := steered(t, ended)
+	path := "/runs/" + string(runID) + "/resume"
+	keep := url.Values{"do." + s.nodes[0].Ref.String(): {"keep"}, "do." + s.nodes[1].Ref.String(): {"keep"}, "why": {"no"}}
+
+	none, nothing := s.change(t, path, keep)
+	e.err = engine.Errorf(engine.LimitHit, "Concurrent runs exceeded.")
+	keep.Set("do."+s.nodes[1].Ref.String(), "failed")
+	full, limit := s.change(t, path, keep)
+
+	contains(t, "nothing to do", nothing, "Every node is kept as it ended", `value="no"`)
+	contains(t, "a limit", limit, "Concurrent runs exceeded.", `<option value="failed" selected>`)
+	if none != http.StatusUnprocessableEntity || full != http.StatusUnprocessableEntity || len(e.asked) != 1 {
+		t.Errorf("%d and %d after %v, want 422 twice and one attempt", none, full, e.asked)
+	}
+}
+
+func TestARunSaysWhereItComesFrom(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, func(r *engine.Run) {
+		r.Previous, r.Pick = batchID, &engine.Selection{Pattern: odd}
+	})
+	s.nodes[0].Copied = batchID
+
+	_, page := s.get(t, s.run("log"))
+
+	contains(t, "the page", page, "Goes on from run", "/runs/"+string(batchID), "Reads again beside the bookmarks", "Succeeded · copied", "Not done again")
+	if strings.Contains(page, "<script>alert") {
+		t.Error("the page holds a pattern as markup")
+	}
+}
+
+// TestTheMenuOfANodeOffersWhatItsRunAllows: marks only once the run has ended.
+func TestTheMenuOfANodeOffersWhatItsRunAllows(t *testing.T) {
+	t.Parallel()
+	open, _ := steered(t, func(r *engine.Run) { r.Properties = map[string]string{"Day": odd} })
+	done, _ := steered(t, ended)
+
+	_, running := open.get(t, open.node())
+	_, over := done.get(t, done.node())
+
+	contains(t, "while it runs", running, "Run only this job now", "property.Day")
+	contains(t, "once it has ended", over, "Do again from here", "do=failed", "Run only this job now")
+	if strings.Contains(running, "do=failed") || strings.Contains(over, "do=succeeded") {
+		t.Error("a mark is offered that cannot be made or says nothing new")
+	}
+}
