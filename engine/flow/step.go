@@ -124,17 +124,20 @@ func (s *step) kill(id engine.ID) {
 	}
 }
 
-// settle skips a node that has not started and that nothing can start any
-// more, and tells its watchers.
+// settle tells the watchers of a node that nothing more comes of it: nothing
+// can start it any more, and what started has ended. One that never started is
+// skipped.
 func (s *step) settle(ref engine.Ref) {
-	if s.starts(ref) > 0 || s.mayStart(ref) {
+	if s.mayComeAgain(ref) {
 		return
 	}
-	node := engine.NodeRun{
-		Run: s.w.Run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
+	if s.starts(ref) == 0 {
+		node := engine.NodeRun{
+			Run: s.w.Run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
+		}
+		s.change(node, "")
+		s.nodes[ref] = []engine.NodeRun{node}
 	}
-	s.change(node, "")
-	s.nodes[ref] = []engine.NodeRun{node}
 	for _, w := range s.g.Watchers(ref) {
 		s.lose(w)
 	}

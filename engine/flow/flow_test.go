@@ -1,0 +1,364 @@
+package flow_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/graph"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// rows are what a store keeps of one run, in memory.
+type rows struct {
+	t        *rapid.T
+	run      engine.Run
+	nodes    map[engine.NodeKey]engine.NodeRun
+	triggers map[engine.ID]engine.TriggerRun
+	open     int
+}
+
+func (r *rows) TriggerRun(id engine.ID) engine.TriggerRun {
+	t := r.triggers[id]
+	t.Met, t.Dead = slices.Clone(t.Met), slices.Clone(t.Dead) // a database hands out copies
+	return t
+}
+
+func (r *rows) NodeRuns(ref engine.Ref) []engine.NodeRun {
+	return slices.DeleteFunc(r.All(), func(n engine.NodeRun) bool { return n.Ref != ref })
+}
+
+func (r *rows) All() []engine.NodeRun {
+	return slices.SortedFunc(maps.Values(r.nodes), func(a, b engine.NodeRun) int {
+		return cmp.Or(cmp.Compare(a.Ref.ID, b.Ref.ID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Attempt, b.Attempt))
+	})
+}
+
+func (r *rows) Head(ref engine.Ref) engine.Head { return engine.Head{Name: string(ref.ID)} }
+func (r *rows) OpenNodes() int                  { return r.open }
+func (r *rows) OpenRuns(engine.ID) int          { return 0 }
+
+// write applies what a step decided, as a store does, and checks what must hold
+// after every transition.
+func (r *rows) write(w flow.Writes) {
+	if !r.run.Open() {
+		r.t.Fatalf("a transition wrote to a run that had ended")
+	}
+	for _, e := range w.Events {
+		w.Run.Seq++
+		if e.Run != r.run.ID {
+			r.t.Fatalf("an event of run %s was written to run %s", e.Run, r.run.ID)
+		}
+	}
+	r.run = w.Run
+	r.open += w.OpenNodes
+	for _, n := range w.Nodes {
+		if was, ok := r.nodes[n.Key()]; ok && was.State.Done() {
+			r.t.Fatalf("%s ended as %s and was then written as %s", n.Name, was.State, n.State)
+		}
+		r.nodes[n.Key()] = n
+	}
+	for _, t := range w.Triggers {
+		if was := r.triggers[t.Trigger]; !was.FiredAt.IsZero() && !was.FiredAt.Equal(t.FiredAt) {
+			r.t.Fatalf("trigger %s fired twice", t.Trigger)
+		}
+		r.triggers[t.Trigger] = t
+	}
+	open := 0
+	for _, n := range r.nodes {
+		if !n.State.Done() {
+			open++
+		}
+	}
+	if open != r.open {
+		r.t.Fatalf("the run counts %d open nodes and has %d", r.open, open)
+	}
+	if r.run.Open() != (open > 0) {
+		r.t.Fatalf("with %d open nodes the run is open: %t", open, r.run.Open())
+	}
+}
+
+// drawGraph draws a workflow without loops: a start trigger, and triggers that
+// wait for earlier jobs and start later ones.
+func drawGraph(t *rapid.T) *engine.WorkflowBody {
+	n := rapid.IntRange(1, 7).Draw(t, "jobs")
+	ref := func(i int) engine.Ref { return engine.Ref{Kind: engine.KindJob, ID: engine.ID(fmt.Sprint("j", i))} }
+	body := &engine.WorkflowBody{}
+	start := engine.Trigger{ID: "start", Type: engine.OnDemand}
+	for i := range n {
+		if i == 0 || rapid.IntRange(0, 3).Draw(t, "from the start") == 0 {
+			start.Actions = append(start.Actions, engine.Action{Ref: ref(i)})
+		}
+	}
+	body.Triggers = append(body.Triggers, start)
+	for k := range rapid.IntRange(0, 8).Draw(t, "triggers") {
+		if n < 2 {
+			break
+		}
+		cut := rapid.IntRange(1, n-1).Draw(t, "cut") // conditions before it, actions from it on
+		trigger := engine.Trigger{ID: engine.ID(fmt.Sprint("t", k)), Type: engine.Conditional, Disabled: rapid.IntRange(0, 9).Draw(t, "off") == 0}
+		trigger.Predicate.Logic = rapid.SampledFrom([]engine.Logic{engine.All, engine.Any}).Draw(t, "logic")
+		for range rapid.IntRange(1, 3).Draw(t, "conditions") {
+			trigger.Predicate.Conditions = append(trigger.Predicate.Conditions, engine.Condition{
+				Ref:   ref(rapid.IntRange(0, cut-1).Draw(t, "watches")),
+				State: rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Succeeded, engine.Failed, engine.TimedOut, engine.EndedAny}).Draw(t, "for"),
+			})
+		}
+		trigger.Actions = []engine.Action{{Ref: ref(rapid.IntRange(cut, n-1).Draw(t, "starts"))}}
+		body.Triggers = append(body.Triggers, trigger)
+	}
+	return body
+}
+
+// fate is how the attempts of one start of a node end.
+type fate []engine.State
+
+func drawFate(t *rapid.T) fate {
+	last := rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Succeeded, engine.Succeeded, engine.Failed, engine.TimedOut}).Draw(t, "fate")
+	f := fate{}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "retries") {
+		f = append(f, engine.Failed)
+	}
+	return append(f, last)
+}
+
+// naive works out from the fates alone what must have run: it goes over the
+// whole graph again and again until nothing follows any more.
+func naive(body *engine.WorkflowBody, fateOf func(engine.Ref, int) fate) (starts map[engine.Ref]int, fired map[engine.ID]bool) {
+	starts, fired = map[engine.Ref]int{}, map[engine.ID]bool{}
+	meets := func(c engine.Condition) bool {
+		for i := 1; i <= starts[c.Ref]; i++ {
+			f := fateOf(c.Ref, i)
+			if c.Meets(f[len(f)-1]) {
+				return true
+			}
+		}
+		return false
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, t := range body.Triggers {
+			if fired[t.ID] || t.Disabled && t.ID != "start" {
+				continue
+			}
+			met := 0
+			for _, c := range t.Predicate.Conditions {
+				if meets(c) {
+					met++
+				}
+			}
+			fires := met == len(t.Predicate.Conditions)
+			if t.Predicate.Logic == engine.Any {
+				fires = met > 0
+			}
+			if !fires {
+				continue
+			}
+			fired[t.ID], changed = true, true
+			for _, a := range t.Actions {
+				starts[a.Ref]++
+			}
+		}
+	}
+	return starts, fired
+}
+
+// TestTransitionsAgreeWithTheWholeGraph lets nodes of random graphs end in
+// random order, with retries, and compares what ran with what the whole graph
+// says. Each transition looks at the neighbours of one node only.
+func TestTransitionsAgreeWithTheWholeGraph(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		body := drawGraph(t)
+		g := graph.New(body)
+		fates := map[string]fate{}
+		fateOf := func(ref engine.Ref, start int) fate {
+			key := fmt.Sprint(ref.ID, ".", start)
+			if fates[key] == nil {
+				fates[key] = drawFate(t)
+			}
+			return fates[key]
+		}
+		r := &rows{t: t, run: engine.Run{ID: "run", Started: noon, Body: *body}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+		r.write(flow.Begin(g, r, r.run, "start", noon))
+		for r.run.Open() {
+			ready := slices.DeleteFunc(r.All(), func(n engine.NodeRun) bool { return n.State.Done() })
+			node := ready[rapid.IntRange(0, len(ready)-1).Draw(t, "ends")]
+			f := fateOf(node.Ref, node.Start)
+			node.State, node.Ended = f[node.Attempt-1], noon
+			if node.Attempt < len(f) {
+				r.write(flow.Retry(r, r.run, node, noon, noon))
+				continue
+			}
+			r.write(flow.End(g, r, r.run, node, noon))
+		}
+		compare(t, g, body, r, fateOf)
+	})
+}
+
+func compare(t *rapid.T, g *graph.Graph, body *engine.WorkflowBody, r *rows, fateOf func(engine.Ref, int) fate) {
+	starts, fired := naive(body, fateOf)
+	for _, trigger := range body.Triggers {
+		if got := !r.triggers[trigger.ID].FiredAt.IsZero(); got != fired[trigger.ID] {
+			t.Fatalf("trigger %s fired: %t, want %t", trigger.ID, got, fired[trigger.ID])
+		}
+		if now := r.triggers[trigger.ID]; !now.Decided() {
+			t.Fatalf("the run ended and trigger %s is undecided", trigger.ID)
+		}
+	}
+	for _, ref := range g.Refs() {
+		attempts := 0
+		for i := 1; i <= starts[ref]; i++ {
+			attempts += len(fateOf(ref, i))
+		}
+		got := r.NodeRuns(ref)
+		if starts[ref] == 0 {
+			if len(got) != 1 || got[0].State != engine.Skipped {
+				t.Fatalf("%s is %+v, want it skipped", ref.ID, got)
+			}
+			continue
+		}
+		if len(got) != attempts {
+			t.Fatalf("%s ran %d times, want %d", ref.ID, len(got), attempts)
+		}
+		for _, n := range got {
+			if want := fateOf(ref, n.Start)[n.Attempt-1]; n.State != want {
+				t.Fatalf("%s.%d.%d ended %s, want %s", ref.ID, n.Start, n.Attempt, n.State, want)
+			}
+		}
+	}
+	if want := outcome(g, starts, fateOf); r.run.Outcome != want {
+		t.Fatalf("the run ended %s, want %s", r.run.Outcome, want)
+	}
+}
+
+// outcome is model.md's rule, from the fates.
+func outcome(g *graph.Graph, starts map[engine.Ref]int, fateOf func(engine.Ref, int) fate) engine.Outcome {
+	failed, reached := false, false
+	for ref, n := range starts {
+		for i := 1; i <= n; i++ {
+			f := fateOf(ref, i)
+			if f[len(f)-1] == engine.Succeeded {
+				reached = reached || slices.Contains(g.Ends(), ref)
+			} else {
+				failed = true
+			}
+		}
+	}
+	switch {
+	case !failed:
+		return engine.RunSucceeded
+	case reached:
+		return engine.RunPartlyFailed
+	}
+	return engine.RunFailed
+}
+
+// TestAStopLeavesNothingOpen, whenever it comes.
+func TestAStopLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		body := drawGraph(t)
+		g := graph.New(body)
+		r := &rows{t: t, run: engine.Run{ID: "run", Started: noon, Body: *body}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+		r.write(flow.Begin(g, r, r.run, "start", noon))
+		before := rapid.IntRange(0, 8).Draw(t, "ends before the stop")
+		for step := 0; r.run.Open(); step++ {
+			open := slices.DeleteFunc(r.All(), func(n engine.NodeRun) bool { return n.State.Done() })
+			if step == before {
+				w, err := flow.Stop(g, r, r.run, open, "owner", noon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.write(w)
+				continue
+			}
+			node := open[rapid.IntRange(0, len(open)-1).Draw(t, "which")]
+			if node.State == engine.Ready && rapid.Bool().Draw(t, "only starts") {
+				node.State = engine.Running
+				r.write(flow.Change(r.run, node, "", noon))
+				continue
+			}
+			stopping := node.State == engine.Stopping
+			node.State, node.Ended = rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Failed}).Draw(t, "as"), noon
+			if stopping {
+				node.State = engine.Stopped
+			}
+			started := len(r.nodes)
+			r.write(flow.End(g, r, r.run, node, noon))
+			if stopping && len(r.nodes) != started {
+				t.Fatalf("a stopped run started %d more", len(r.nodes)-started)
+			}
+		}
+		if !r.run.StopAsked.IsZero() && r.run.Outcome != engine.RunStopped {
+			t.Fatalf("a stopped run ended %s", r.run.Outcome)
+		}
+	})
+}
+
+// TestResumedRunsAgreeWithTheWholeGraph goes on from ended runs with the fates
+// that failed changed to success, from what failed.
+func TestResumedRunsAgreeWithTheWholeGraph(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		body := drawGraph(t)
+		for i := range body.Triggers { // any gates fire anew only for what is done again: resume's own rule, tested by cases
+			body.Triggers[i].Predicate.Logic = engine.All
+		}
+		g := graph.New(body)
+		first := map[engine.Ref]engine.State{}
+		for _, ref := range g.Refs() {
+			first[ref] = rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Failed}).Draw(t, "first")
+		}
+		old := play(t, g, body, "one", func(r *rows) flow.Writes { return flow.Begin(g, r, r.run, "start", noon) }, first)
+		var failed []engine.Ref
+		second := maps.Clone(first)
+		for _, n := range old.All() {
+			if n.State == engine.Failed && !slices.Contains(failed, n.Ref) {
+				failed = append(failed, n.Ref)
+				second[n.Ref] = engine.Succeeded
+			}
+		}
+		if len(failed) == 0 {
+			return
+		}
+		again := flow.Again{Nodes: old.All(), Fired: old.triggers, Start: flow.StartsOf(g, failed), By: "owner"}
+		now := play(t, g, body, "two", func(r *rows) flow.Writes { return flow.Resume(g, r, r.run, again, noon) }, second)
+		anew := map[engine.Ref]bool{}
+		for _, ref := range again.Start {
+			anew[ref] = true
+			for _, next := range g.Downstream(ref) {
+				anew[next] = true
+			}
+		}
+		for _, n := range now.All() {
+			switch {
+			case !anew[n.Ref] && (n.Copied != "one" || n.State != old.nodes[engine.NodeKey{Run: "one", Ref: n.Ref, Start: n.Start, Attempt: n.Attempt}].State):
+				t.Fatalf("%s is %s, copied from %q, want as it ended in the first run", n.Name, n.State, n.Copied)
+			case anew[n.Ref] && n.Copied != "":
+				t.Fatalf("%s was copied and should have been done again", n.Name)
+			}
+		}
+	})
+}
+
+// play takes a run to its end with one fate for each node.
+func play(t *rapid.T, g *graph.Graph, body *engine.WorkflowBody, id engine.ID, begin func(*rows) flow.Writes, fates map[engine.Ref]engine.State) *rows {
+	r := &rows{t: t, run: engine.Run{ID: id, Started: noon, Body: *body, Previous: "one"}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+	r.write(begin(r))
+	for r.run.Open() {
+		open := slices.DeleteFunc(r.All(), func(n engine.NodeRun) bool { return n.State.Done() })
+		node := open[rapid.IntRange(0, len(open)-1).Draw(t, "next")]
+		node.State, node.Ended = fates[node.Ref], noon
+		r.write(flow.End(g, r, r.run, node, noon))
+	}
+	return r
+}
