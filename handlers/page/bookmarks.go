@@ -60,6 +60,7 @@ func (p *Pages) bookmarkRoutes() []web.Route {
 		post("/bookmarks/:id/drop", p.dropBranch),
 		post("/bookmarks/:id/again", p.readBeside),
 		post("/bookmarks/:id/:word", p.moveBookmark),
+		get("/jobs/:id/bookmarks", p.jobBookmarks),
 		get("/jobs/:id/bookmarks/reset", p.askResetJob),
 		post("/jobs/:id/bookmarks/:word", p.moveJobBookmarks),
 		get("/api/ui/jobs/:id/lag", p.jobLag),

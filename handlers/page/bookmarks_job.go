@@ -27,7 +27,21 @@ func (p *Pages) moveJobBookmarks(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Refresh(c, "/jobs/"+string(id))
+	name, err := p.nameOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	return web.Say(c, bookmark.Done(engine.MoveKind(c.Param("word")), name), "/jobs/"+string(id))
+}
+
+// jobBookmarks answers GET /jobs/:id/bookmarks with the bookmarks of a job, for
+// the places that show them beside it.
+func (p *Pages) jobBookmarks(c web.Ctx) error {
+	marks, err := p.Store.BookmarksOf(c.Request().Context(), web.ID(c))
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, bookmark.OfJob(web.ID(c), marks))
 }
 
 // pauseJob pauses or resumes those bookmarks of a job that are not so already.

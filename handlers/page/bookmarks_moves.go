@@ -52,7 +52,7 @@ func (p *Pages) previewMove(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v.Ask.Preview, v.Ask.To = &preview, preview.To
+	v.Ask.Preview, v.Ask.To, v.Ask.Stay = &preview, preview.To, c.QueryParam("stay") != ""
 	return web.Render(c, http.StatusOK, bookmark.Dialog(v))
 }
 
@@ -70,8 +70,12 @@ func (p *Pages) moveBookmark(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Bookmarks.Make(c.Request().Context(), web.ID(c), m, user(c)); err != nil {
+	moved, err := p.Bookmarks.Make(c.Request().Context(), web.ID(c), m, user(c))
+	if err != nil {
 		return err
+	}
+	if c.FormValue("stay") != "" {
+		return web.Say(c, bookmark.Done(m.Kind, moved.Ctx), "/bookmarks")
 	}
 	return web.Refresh(c, "/bookmarks/"+string(web.ID(c)))
 }

@@ -324,7 +324,7 @@ func TestTheBookmarksOfAJobMoveTogether(t *testing.T) {
 	_, late := m.get(t, "/api/ui/jobs/"+string(m.job)+"/lag")
 	unknown, _ := m.change(t, job+"explode", url.Values{})
 
-	contains(t, "the lag", lag, `"text":"read up"`, "sales_csv: everything is read")
+	contains(t, "the lag", lag, `"text":"up to date"`, "sales_csv: everything is read")
 	contains(t, "the dialog", dialog, "Reset the bookmarks of", "The next run reads 5 files")
 	contains(t, "the lag after the reset", late, `"text":"5 files · 5 days"`, `"hue":"warn"`)
 	if now := m.now(t); !paused || now.Paused || reset != http.StatusOK || now.Files != 0 || unknown != http.StatusNotFound {
@@ -340,7 +340,10 @@ func TestTheListOffersPauseAndReset(t *testing.T) {
 	status, _ := m.change(t, m.at("/pause"), url.Values{})
 	_, paused := m.get(t, "/bookmarks")
 
-	contains(t, "the list", list, "Pause sales_csv", fmt.Sprintf(`hx-get="%s"`, m.at("/preview/reset")))
+	contains(t, "the list", list, "Pause sales_csv", fmt.Sprintf(`hx-get="%s"`, m.at("/preview/reset?stay=yes")))
+	_, beside := m.change(t, m.at("/resume"), url.Values{"stay": {"yes"}})
+
+	contains(t, "the answer beside a page that follows", beside, "sales_csv: resumed.")
 	contains(t, "the list then", paused, "Resume sales_csv", "Paused")
 	if status != http.StatusOK {
 		t.Errorf("pausing = %d, want 200", status)

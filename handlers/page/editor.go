@@ -77,7 +77,7 @@ func (p *Pages) editor(c web.Ctx) error {
 		Section: "Workflows",
 		Crumbs:  []layout.Crumb{{Label: "Workflows", Href: "/workflows"}, {Label: desk.draft.Name}},
 		Actions: editor.Head(state),
-		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10)},
+		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:bookmarks"},
 		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
 		Wide: true,
 	}, editor.Page(state, canvas.Palette(view.Base, desk.items("")), canvas.Canvas(view), editor.Details(panel)))

@@ -74,7 +74,10 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 		return panel, engine.Errorf(engine.NotFound, "This card was deleted meanwhile.")
 	}
 	d.describe(&panel, ref)
-	return panel, nil
+	if panel.Job != nil {
+		panel.Bookmarks, err = p.Store.BookmarksOf(c.Request().Context(), ref.ID)
+	}
+	return panel, err
 }
 
 // describe fills in what a panel shows of a job or crawler.

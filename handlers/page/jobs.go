@@ -159,7 +159,7 @@ func (p *Pages) job(c web.Ctx) error {
 		Section: "Jobs",
 		Crumbs:  []layout.Crumb{{Label: "Jobs", Href: "/jobs"}, {Label: v.Draft.Name}},
 		Actions: job.Actions(v),
-		Live:    []string{"changed:runs"},
+		Live:    []string{"changed:runs", "changed:bookmarks"},
 	}, job.Page(v))
 }
 

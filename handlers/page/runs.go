@@ -116,7 +116,7 @@ func (p *Pages) run(c web.Ctx) error {
 		Section: "Runs",
 		Crumbs:  []layout.Crumb{{Label: "Runs", Href: "/runs"}, {Label: v.Run.Name, Href: v.ObjectHref()}, {Label: v.Short()}},
 		Actions: run.Head(v),
-		Live:    []string{"run:" + string(v.Run.ID) + "@" + strconv.FormatInt(v.Run.Seq, 10)},
+		Live:    []string{"run:" + string(v.Run.ID) + "@" + strconv.FormatInt(v.Run.Seq, 10), "changed:bookmarks"},
 		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
 		Wide: true,
 	}, run.Page(v, canvas.Canvas(v.Graph(infos)), run.Panel(node)))

@@ -52,6 +52,22 @@ func Refresh(c Ctx, address string) error {
 	return c.Redirect(http.StatusSeeOther, address)
 }
 
+// Say tells that something was done and leaves the page as it is, because what
+// it shows follows by itself; a plain form is sent back to address.
+func Say(c Ctx, text, address string) error {
+	if !IsFragment(c) {
+		return c.Redirect(http.StatusSeeOther, address)
+	}
+	toToasts(c)
+	return Render(c, http.StatusOK, layout.Toast(text, false))
+}
+
+// toToasts lets htmx put the answer among the messages.
+func toToasts(c Ctx) {
+	c.Response().Header().Set("HX-Retarget", "#toasts")
+	c.Response().Header().Set("HX-Reswap", "beforeend")
+}
+
 // IsFragment reports whether htmx asks for a part of a page.
 func IsFragment(c Ctx) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
@@ -91,8 +107,7 @@ func (f failures) answer(err error, c Ctx) {
 		header.Set("HX-Refresh", "true")
 		err = c.NoContent(status)
 	case IsFragment(c):
-		header.Set("HX-Retarget", "#toasts")
-		header.Set("HX-Reswap", "beforeend")
+		toToasts(c)
 		if reference != "" {
 			message += " Reference " + reference + "."
 		}

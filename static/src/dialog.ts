@@ -29,6 +29,11 @@ export function startDialogs(): void {
     if (event.key === "Escape") document.querySelectorAll<HTMLDetailsElement>("details.drop[open]").forEach((drop) => (drop.open = false));
     if (event.key === "Escape") document.querySelector(".app")?.classList.remove("menu");
   });
+  // A form with data-done closes its dialog once what it asked for is done.
+  document.addEventListener("htmx:after:request", (event) => {
+    const { ctx } = (event as CustomEvent<{ ctx: { sourceElement?: Element; response?: { status: number } } }>).detail;
+    if ((ctx.response?.status ?? 500) < 400 && ctx.sourceElement?.matches("form[data-done]")) ctx.sourceElement.closest("dialog")?.close();
+  });
   // A dialog that htmx brings opens by itself and leaves no trace when closed.
   found<HTMLDialogElement>("dialog[data-show]", (dialog) => {
     if (!dialog.open) dialog.showModal();

@@ -65,7 +65,7 @@ func (l *Lag) Finish(title string, marks int, now time.Time) {
 	case l.rows > 0:
 		l.Text = show.Many(l.rows, "row")
 	default:
-		l.Text, l.Icon, l.Hue = "read up", "check", "ok"
+		l.Text, l.Icon, l.Hue = "up to date", "check", "ok"
 	}
 	if l.Paused {
 		l.Text, l.Icon, l.Hue = "paused · "+l.Text, "pause", "warn"

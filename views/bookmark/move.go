@@ -17,6 +17,7 @@ type Ask struct {
 	Preview *rules.Preview
 	Name    string // of a branch
 	Wrong   string // why it cannot be shown or made
+	Stay    bool   // the page follows by itself and is not loaded again
 }
 
 // change says what a move did.
@@ -143,9 +144,26 @@ func (a Ask) button() string {
 	}
 }
 
+// Done says that a move of the bookmark name was made.
+func Done(kind engine.MoveKind, name string) string {
+	switch kind {
+	case engine.MovePause:
+		return name + ": paused. Runs go on and read what is new since here, until it is resumed."
+	case engine.MoveResume:
+		return name + ": resumed."
+	case engine.MoveReset:
+		return name + ": reset. The next run reads from the beginning."
+	default:
+		return name + ": moved."
+	}
+}
+
 // fields carry what was picked from the dialog to the move.
 func (a Ask) fields() [][2]string {
 	var fields [][2]string
+	if a.Stay {
+		fields = append(fields, [2]string{"stay", "yes"})
+	}
 	if a.Kind == engine.MoveRewind {
 		return append(fields, [2]string{"to", strconv.Itoa(a.To)})
 	}

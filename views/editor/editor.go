@@ -80,6 +80,7 @@ type Panel struct {
 
 	Job         *job.Fields
 	JobState    engine.Draft[engine.JobBody]
+	Bookmarks   []engine.Bookmark // of the job
 	Crawler     *crawler.Fields
 	Connections []engine.Connection
 	Used        []engine.Head

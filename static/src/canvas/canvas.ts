@@ -330,6 +330,18 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     void window.htmx?.ajax("POST", `/${kind}s/${id}/run`, { source: this, swap: "none" });
   }
 
+  // moveBookmarks moves those of a job; a reset opens the dialog that asks.
+  moveBookmarks(card: string, move: "pause" | "resume" | "reset"): void {
+    const path = `/jobs/${card.slice(card.indexOf("-") + 1)}/bookmarks/${move}`;
+    if (move === "reset") void window.htmx?.ajax("GET", path, { source: this, target: "body", swap: "beforeend" });
+    else void window.htmx?.ajax("POST", path, { source: this, swap: "none" });
+  }
+
+  bookmarks(card: string): "on" | "paused" | undefined {
+    const state = this.view.cards.get(card)?.dataset["marks"];
+    return state === "on" || state === "paused" ? state : undefined;
+  }
+
   // find leads to a card by its name.
   private find(): void {
     const box = this.stage.getBoundingClientRect();

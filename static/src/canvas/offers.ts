@@ -12,6 +12,8 @@ export interface Room {
   run(act: string): void;
   connectFrom(card: string): void;
   runAlone(card: string): void;
+  moveBookmarks(card: string, move: "pause" | "resume" | "reset"): void;
+  bookmarks(card: string): "on" | "paused" | undefined; // nothing where the job has none
 }
 
 // ofCard are the acts on a card, or on all that are selected with it.
@@ -19,12 +21,13 @@ export function ofCard(card: string, room: Room, edits: Edits | undefined): Choi
   const open: Choice = { label: "Open", icon: "panel-right", keys: "Enter", act: () => room.open(card) };
   const ref = parse(card);
   const page: Choice[] = ref ? [{ label: `Page of this ${ref.kind}`, icon: "external-link", act: () => location.assign(`/${ref.kind}s/${ref.id}`) }] : [];
-  if (!edits) return [open, ...page];
+  if (!edits) return [open, ...page, ...ofBookmarks(card, room)];
   const many = room.selection.size > 1;
   const trigger = room.graph.triggers.get(card);
   return [
     ...(many ? [] : [open, ...page]),
     ...(many || !ref ? [] : [{ label: "Run alone", icon: "play", act: () => room.runAlone(card) }]),
+    ...(many ? [] : ofBookmarks(card, room)),
     ...(many
       ? []
       : [
@@ -37,6 +40,14 @@ export function ofCard(card: string, room: Room, edits: Edits | undefined): Choi
     { label: "Delete", icon: "trash-2", keys: "Delete", act: () => edits.remove() },
     ...(ref || many ? [{ label: "Delete and reconnect", icon: "unlink", keys: "Ctrl+Delete", act: () => edits.heal() }] : []),
   ];
+}
+
+// ofBookmarks are the moves of the bookmarks of a job; a reset asks first.
+function ofBookmarks(card: string, room: Room): Choice[] {
+  const state = room.bookmarks(card);
+  if (!state) return [];
+  const move = (label: string, icon: string, kind: "pause" | "resume" | "reset"): Choice => ({ label, icon, act: () => room.moveBookmarks(card, kind) });
+  return [state === "paused" ? move("Resume bookmark", "bookmark-check", "resume") : move("Pause bookmark", "pause", "pause"), move("Reset bookmark…", "rotate-ccw", "reset")];
 }
 
 // ofStage are the acts on the canvas as a whole.
