@@ -21,6 +21,9 @@ import (
 // nextStarts is how many of the next starts of a schedule are shown.
 const nextStarts = 5
 
+// lastTicks is how many of the last due times of a schedule are shown.
+const lastTicks = 8
+
 // zones are what the field of a zone offers; any IANA name is taken.
 var zones = [...]string{
 	"UTC", "America/Chicago", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "Asia/Kolkata", "Asia/Shanghai",
@@ -67,7 +70,8 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	}
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
 		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
-		return panel, nil
+		panel.Ticks, err = p.Store.Ticks(c.Request().Context(), panel.Trigger.ID, lastTicks)
+		return panel, err
 	}
 	ref, err := engine.ParseRef(card)
 	if err != nil {
@@ -174,6 +178,14 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 	change("name", &t.Name, &patch.Name, &seen.Name)
 	change("schedule", &t.Schedule, &patch.Schedule, &seen.Schedule)
 	change("zone", &t.Zone, &patch.Zone, &seen.Zone)
+	if missed := engine.Missed(values.Get("missed")); values.Has("missed") && missed != engine.Missed(values.Get("seen.missed")) {
+		was := engine.Missed(values.Get("seen.missed"))
+		t.Missed, patch.Missed, seen.Missed = missed, &missed, &was
+	}
+	if overlap := engine.Overlap(values.Get("overlap")); values.Has("overlap") && overlap != engine.Overlap(values.Get("seen.overlap")) {
+		was := engine.Overlap(values.Get("seen.overlap"))
+		t.Overlap, patch.Overlap, seen.Overlap = overlap, &overlap, &was
+	}
 	if disabled := values.Get("enabled") != "yes"; disabled != t.Disabled {
 		t.Disabled, patch.Disabled = disabled, &disabled
 	}

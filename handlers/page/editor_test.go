@@ -14,6 +14,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/draft"
+	"dogear/engine/flow"
 	"dogear/engine/schedule"
 	"dogear/handlers/page"
 )
@@ -190,6 +191,41 @@ func TestATriggerIsChangedFieldByField(t *testing.T) {
 	}
 	if late != 409 || !strings.Contains(conflict, "was changed meanwhile") {
 		t.Errorf("a name over a name = %d, want 409", late)
+	}
+}
+
+// TestAScheduleSaysWhatBecomesOfTimesThatCannotRun: missed and overlapping
+// ones, and of the last due times which run came of them or why none did.
+func TestAScheduleSaysWhatBecomesOfTimesThatCannotRun(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	card := s.at("/cards/" + string(daily))
+	form := url.Values{
+		"name": {"Daily"}, "seen.name": {"Daily"}, "schedule": {"cron(0 2 * * ? *)"}, "seen.schedule": {"cron(0 2 * * ? *)"}, "enabled": {"yes"},
+		"missed": {"latest"}, "seen.missed": {""}, "overlap": {"queue"}, "seen.overlap": {""},
+	}
+
+	saved, panel := s.change(t, card, form)
+	form.Set("missed", "sometimes")
+	form.Set("seen.missed", "latest")
+	form.Set("seen.overlap", "queue")
+	wrong, refused := s.change(t, card, form)
+	_, err := s.store.PublishWorkflow(t.Context(), s.workflow, 6, nil, "owner", noon, func(engine.Trigger) time.Time { return noon.Add(-time.Hour) })
+	must(t, err)
+	must(t, s.store.SkipFire(t.Context(), flow.Fire{Trigger: daily, Due: noon.Add(-time.Hour), Next: noon.Add(time.Hour), Note: "as many runs as it may " + odd}))
+	_, ticks := s.get(t, card)
+
+	contains(t, "the panel", panel, `<option value="latest" selected>`, `<option value="queue" selected>`)
+	contains(t, "a refusal", refused, "there is no &#34;sometimes&#34;")
+	contains(t, "the panel with ticks", ticks, "Last due times", "no run", "as many runs as it may &lt;script&gt;")
+	if saved != http.StatusOK || wrong/100 != 4 {
+		t.Errorf("saved %d, wrong %d, want 200 and a refusal", saved, wrong)
+	}
+	w, err := s.store.Workflow(t.Context(), s.workflow)
+	must(t, err)
+	if made := w.Trigger(daily); made.Missed != engine.MissedLatest || made.Overlap != engine.OverlapQueue {
+		t.Errorf("published %+v, want the last missed time run and overlaps queued", made)
 	}
 }
 

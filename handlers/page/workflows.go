@@ -20,6 +20,8 @@ import (
 type workflowStore interface {
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
+	// Ticks lists the newest due times of a schedule that were used up.
+	Ticks(ctx context.Context, trigger engine.ID, limit int) ([]engine.Tick, error)
 	CreateWorkflow(ctx context.Context, name string, body engine.WorkflowBody, by string, now time.Time) (engine.ID, error)
 }
 

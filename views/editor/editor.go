@@ -74,8 +74,9 @@ type Panel struct {
 	Names    draft.Names
 
 	Trigger *engine.Trigger
-	Next    []time.Time // when a schedule fires next
-	Warning string      // what the schedule does not do although it seems to
+	Next    []time.Time   // when a schedule fires next
+	Ticks   []engine.Tick // what became of its last due times, newest first
+	Warning string        // what the schedule does not do although it seems to
 	Zones   []string
 
 	Job         *job.Fields
@@ -171,6 +172,17 @@ var states = []form.Choice{
 	{string(engine.TimedOut), "times out"},
 	{string(engine.Stopped), "is stopped"},
 	{string(engine.EndedAny), "ends in any way"},
+}
+
+var missed = []form.Choice{
+	{string(engine.MissedSkip), "are left out"},
+	{string(engine.MissedLatest), "run once, for the last"},
+	{string(engine.MissedAll), "all run, up to " + strconv.Itoa(engine.MostMissed)},
+}
+
+var overlaps = []form.Choice{
+	{string(engine.OverlapSkip), "is left out"},
+	{string(engine.OverlapQueue), "waits, one at most"},
 }
 
 var logics = []form.Choice{{string(engine.All), "all of them"}, {string(engine.Any), "any of them"}}

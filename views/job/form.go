@@ -41,7 +41,9 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	b.SpillMB = f.number(values, "spill_mb", "megabytes")
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
 	for _, i := range parts(values, "source") {
-		sql.Sources = append(sql.Sources, readSource(values, "source."+i+"."))
+		s := readSource(values, "source."+i+".")
+		f.readBounds(values, "source."+i+".", len(sql.Sources), &s)
+		sql.Sources = append(sql.Sources, s)
 	}
 	for _, i := range parts(values, "step") {
 		at := "step." + i + "."
