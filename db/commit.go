@@ -190,12 +190,12 @@ func (t *txState) OpenNodes() int { return t.open }
 
 func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
 	row := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id))
-	var met, dead string
+	var met, dead int
 	var fired, died int64
 	if err := row.Scan(&met, &dead, &fired, &died); err != nil {
 		t.keep(fmt.Errorf("read trigger %s of run %s: %w", id, t.run, err))
 	}
-	return engine.TriggerRun{Run: t.run, Trigger: id, Met: unmarks(met), Dead: unmarks(dead), FiredAt: instant(fired), DeadAt: instant(died)}
+	return engine.TriggerRun{Run: t.run, Trigger: id, Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}
 }
 
 func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {

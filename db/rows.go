@@ -78,29 +78,9 @@ func nodeArgs(to []any, n *engine.NodeRun) []any {
 }
 
 func triggerArgs(to []any, t *engine.TriggerRun) []any {
-	return append(to, string(t.Run), string(t.Trigger), marks(t.Met), marks(t.Dead), micros(t.FiredAt), micros(t.DeadAt))
+	return append(to, string(t.Run), string(t.Trigger), t.Met, t.Dead, micros(t.FiredAt), micros(t.DeadAt))
 }
 
 func eventArgs(to []any, e *engine.Event) []any {
 	return append(to, string(e.Run), e.Seq, e.Kind, e.Card, e.State, e.Start, e.Attempt, micros(e.At), e.Text)
-}
-
-// marks writes marks as a text of zeros and ones.
-func marks(all []bool) string {
-	text := make([]byte, len(all))
-	for i, m := range all {
-		text[i] = '0'
-		if m {
-			text[i] = '1'
-		}
-	}
-	return string(text)
-}
-
-func unmarks(text string) []bool {
-	all := make([]bool, len(text))
-	for i := range text {
-		all[i] = text[i] == '1'
-	}
-	return all
 }

@@ -204,13 +204,14 @@ func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.Trigge
 	defer rows.Close()
 	var all []engine.TriggerRun
 	for rows.Next() {
-		var id, met, dead string
+		var id string
+		var met, dead int
 		var fired, died int64
 		if err := rows.Scan(&id, &met, &dead, &fired, &died); err != nil {
 			return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 		}
 		all = append(all, engine.TriggerRun{
-			Run: run, Trigger: engine.ID(id), Met: unmarks(met), Dead: unmarks(dead), FiredAt: instant(fired), DeadAt: instant(died),
+			Run: run, Trigger: engine.ID(id), Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died),
 		})
 	}
 	return all, rows.Err()

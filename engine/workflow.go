@@ -192,8 +192,8 @@ func (r *Run) Open() bool { return r.Ended.IsZero() }
 type TriggerRun struct {
 	Run     ID        `json:"run"`
 	Trigger ID        `json:"trigger"`
-	Met     []bool    `json:"met,omitempty"`  // by index of the condition
-	Dead    []bool    `json:"dead,omitempty"` // conditions that can no longer be met
+	Met     int       `json:"met,omitempty"`  // conditions that are met
+	Dead    int       `json:"dead,omitempty"` // conditions that can no longer be met
 	FiredAt time.Time `json:"fired_at,omitzero"`
 	DeadAt  time.Time `json:"dead_at,omitzero"`
 }

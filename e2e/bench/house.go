@@ -37,6 +37,9 @@ type house struct {
 }
 
 func newHouse(ctx context.Context, dir string, jobs func(*db.Store) runner.Runner) (*house, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	key, err := secret.New(make([]byte, 32))
 	if err != nil {
 		return nil, err

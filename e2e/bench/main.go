@@ -43,6 +43,7 @@ var figures = []struct {
 	measure func(ctx context.Context, dir string) error
 }{
 	{"transition_p50", transition},
+	{"g4", flat},
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
 	{"postgres_to_parquet", postgresToParquet},

@@ -166,7 +166,8 @@ func (e *Exec) unwait(key engine.NodeKey) {
 	e.waiting = slices.DeleteFunc(e.waiting, func(n engine.NodeRun) bool { return n.Key() == key })
 }
 
-// fill starts waiting nodes where there is room, the oldest first.
+// fill starts waiting nodes where there is room, the oldest first. It looks no
+// further than there is room for, so that ten thousand that wait cost nothing.
 func (e *Exec) fill() {
 	e.mu.Lock()
 	if e.stopped {
@@ -174,17 +175,32 @@ func (e *Exec) fill() {
 		return
 	}
 	var chosen []engine.NodeRun
-	e.waiting = slices.DeleteFunc(e.waiting, func(n engine.NodeRun) bool {
+	looked := 0
+	var stay []engine.NodeRun // looked at, and must wait on
+	for ; looked < len(e.waiting) && e.slots.any(len(chosen)); looked++ {
+		n := e.waiting[looked]
 		if e.paused[n.Run] || !e.slots.room(n.Ref, chosen) {
-			return false
+			stay = append(stay, n)
+			continue
 		}
 		chosen = append(chosen, n)
-		return true
-	})
+	}
+	// What stays moves up against the rest, which is not touched.
+	from := looked - len(stay)
+	copy(e.waiting[from:looked], stay)
+	clear(e.waiting[:from])
+	e.waiting = e.waiting[from:]
 	e.mu.Unlock()
 	for _, n := range chosen {
 		e.push(item{step: e.start(n)})
 	}
+}
+
+// any reports whether there is a slot beside those taken by chosen nodes.
+func (s *slots) any(chosen int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return chosen < s.free
 }
 
 // room reports whether a node of ref could start beside those chosen.

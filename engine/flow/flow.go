@@ -17,8 +17,7 @@ func Begin(g *graph.Graph, st State, run engine.Run, start engine.ID, now time.T
 	s := newStep(g, st, run, now)
 	s.event(engine.Event{Kind: "run", State: string(engine.Running)})
 	for _, t := range g.Triggers() {
-		n := len(t.Predicate.Conditions)
-		s.set(engine.TriggerRun{Run: run.ID, Trigger: t.ID, Met: make([]bool, n), Dead: make([]bool, n)})
+		s.set(engine.TriggerRun{Run: run.ID, Trigger: t.ID})
 	}
 	s.fire(start)
 	for _, t := range g.Triggers() {
@@ -32,7 +31,7 @@ func Begin(g *graph.Graph, st State, run engine.Run, start engine.ID, now time.T
 		}
 	}
 	for _, ref := range g.Refs() {
-		s.settle(ref)
+		s.skip(ref)
 	}
 	return s.done()
 }
@@ -112,7 +111,7 @@ func Stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, by st
 	}
 	if g != nil {
 		for _, ref := range g.Refs() {
-			s.settle(ref)
+			s.skip(ref)
 		}
 	}
 	return s.done(), nil

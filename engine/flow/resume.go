@@ -68,20 +68,37 @@ func Resume(g *graph.Graph, st State, run engine.Run, again Again, now time.Time
 	}
 	for _, ref := range g.Refs() { // in the order of the graph
 		if _, marked := again.Marks[ref]; marked {
-			s.follow(last[ref])
+			s.marked(ref)
 		}
 	}
 	for _, t := range g.Triggers() {
-		if now := s.trigger(t.ID); !now.Decided() && !mayBeMet(now, t.Predicate.Logic) {
+		if now := s.trigger(t.ID); !now.Decided() && !mayBeMet(now, &t.Predicate) {
 			s.kill(t.ID)
 		}
 	}
 	for _, ref := range g.Refs() {
 		if anew[ref] {
-			s.settle(ref)
+			s.skip(ref)
 		}
 	}
 	return s.done()
+}
+
+// marked lets the watchers of a marked node know how it counts now.
+func (s *step) marked(ref engine.Ref) {
+	for _, w := range s.g.Watchers(ref) {
+		t := s.trigger(w.Trigger)
+		if t.Decided() {
+			continue
+		}
+		if slices.ContainsFunc(s.lasts(ref), func(n engine.NodeRun) bool { return w.Condition.Meets(n.State) }) {
+			t.Met++
+		} else {
+			t.Dead++
+		}
+		s.set(t)
+		s.weigh(w.Trigger)
+	}
 }
 
 // copy takes over the node runs that are not done again, and returns the last
@@ -123,9 +140,9 @@ func (s *step) copy(again Again, anew map[engine.Ref]bool) map[engine.Ref]engine
 // counts as it ended.
 func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool, last map[engine.Ref]engine.NodeRun) engine.TriggerRun {
 	conditions := t.Predicate.Conditions
-	now := engine.TriggerRun{Run: s.w.Run.ID, Trigger: t.ID, Met: make([]bool, len(conditions)), Dead: make([]bool, len(conditions))}
+	now := engine.TriggerRun{Run: s.w.Run.ID, Trigger: t.ID}
 	open := false
-	for i, c := range conditions {
+	for _, c := range conditions {
 		_, marked := again.Marks[c.Ref]
 		switch {
 		case anew[c.Ref]:
@@ -133,10 +150,11 @@ func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool,
 		case marked:
 			open = true
 		case t.Predicate.Logic == engine.Any:
-			now.Dead[i] = true // it has fired for this already, or never will
+			now.Dead++ // it has fired for this already, or never will
+		case c.Meets(last[c.Ref].State):
+			now.Met++
 		default:
-			now.Met[i] = c.Meets(last[c.Ref].State)
-			now.Dead[i] = !now.Met[i]
+			now.Dead++
 		}
 	}
 	if open {
@@ -144,9 +162,6 @@ func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool,
 	}
 	was := again.Fired[t.ID]
 	now.FiredAt, now.DeadAt = was.FiredAt, was.DeadAt
-	if len(was.Met) == len(conditions) {
-		now.Met, now.Dead = was.Met, was.Dead
-	}
 	if !now.Decided() { // new since then, and nothing it waits for is done again
 		now.DeadAt = s.now
 	}
@@ -154,11 +169,11 @@ func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool,
 }
 
 // mayBeMet reports whether a predicate can still be met.
-func mayBeMet(t engine.TriggerRun, logic engine.Logic) bool {
-	if logic == engine.Any {
-		return count(t.Dead) < len(t.Dead)
+func mayBeMet(t engine.TriggerRun, p *engine.Predicate) bool {
+	if p.Logic == engine.Any {
+		return t.Dead < len(p.Conditions)
 	}
-	return count(t.Dead) == 0
+	return t.Dead == 0
 }
 
 // Pause keeps everything of a run from starting until it goes on. What is

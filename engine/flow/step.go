@@ -29,34 +29,61 @@ func newStep(g *graph.Graph, st State, run engine.Run, now time.Time) *step {
 	}
 }
 
-// follow lets the watchers of an ended node know.
+// follow lets the watchers of an ended node know. Each condition counts once:
+// it is met by the first start of its node that ends so, and can no longer be
+// when the last one has ended otherwise.
 func (s *step) follow(node engine.NodeRun) {
 	if s.g == nil {
 		return
 	}
 	for _, w := range s.g.Watchers(node.Ref) {
 		t := s.trigger(w.Trigger)
-		if t.Decided() {
+		if t.Decided() || s.metBefore(w.Condition, node) {
 			continue
 		}
 		switch {
 		case w.Condition.Meets(node.State):
-			t.Met[w.Index] = true
-			s.set(t)
-			s.weigh(w.Trigger)
+			t.Met++
 		case !s.mayComeAgain(node.Ref):
-			s.lose(w)
+			t.Dead++
+		default:
+			continue
 		}
+		s.set(t)
+		s.weigh(w.Trigger)
 	}
 }
 
-// lose notes that a condition can no longer be met.
+// metBefore reports whether another start of the node has met a condition.
+func (s *step) metBefore(c engine.Condition, node engine.NodeRun) bool {
+	return slices.ContainsFunc(s.lasts(node.Ref), func(n engine.NodeRun) bool {
+		return n.Start != node.Start && c.Meets(n.State)
+	})
+}
+
+// lasts are the last attempts of each start of ref.
+func (s *step) lasts(ref engine.Ref) []engine.NodeRun {
+	var lasts []engine.NodeRun
+	for _, n := range s.runs(ref) {
+		i := slices.IndexFunc(lasts, func(l engine.NodeRun) bool { return l.Start == n.Start })
+		switch {
+		case i < 0:
+			lasts = append(lasts, n)
+		case n.Attempt > lasts[i].Attempt:
+			lasts[i] = n
+		}
+	}
+	return lasts
+}
+
+// lose notes that a condition can no longer be met, if it was not.
 func (s *step) lose(w graph.Watch) {
 	t := s.trigger(w.Trigger)
-	if t.Decided() || t.Met[w.Index] || t.Dead[w.Index] {
+	met := func(n engine.NodeRun) bool { return w.Condition.Meets(n.State) }
+	if t.Decided() || slices.ContainsFunc(s.lasts(w.Condition.Ref), met) {
 		return
 	}
-	t.Dead[w.Index] = true
+	t.Dead++
 	s.set(t)
 	s.weigh(w.Trigger)
 }
@@ -65,31 +92,22 @@ func (s *step) lose(w graph.Watch) {
 // can no longer be.
 func (s *step) weigh(id engine.ID) {
 	t, predicate := s.trigger(id), s.g.Trigger(id).Predicate
-	met, dead := count(t.Met), count(t.Dead)
+	all := len(predicate.Conditions)
 	if predicate.Logic == engine.Any {
 		switch {
-		case met > 0:
+		case t.Met > 0:
 			s.fire(id)
-		case dead == len(t.Dead):
+		case t.Dead == all:
 			s.kill(id)
 		}
 		return
 	}
 	switch {
-	case met == len(t.Met):
+	case t.Met == all:
 		s.fire(id)
-	case dead > 0:
+	case t.Dead > 0:
 		s.kill(id)
 	}
-}
-
-func count(marks []bool) (n int) {
-	for _, m := range marks {
-		if m {
-			n++
-		}
-	}
-	return n
 }
 
 // fire starts everything that a trigger starts. A run that is being stopped
@@ -124,23 +142,33 @@ func (s *step) kill(id engine.ID) {
 	}
 }
 
-// settle tells the watchers of a node that nothing more comes of it: nothing
-// can start it any more, and what started has ended. One that never started is
-// skipped.
+// settle is told that a starter of ref can no longer fire. If that was the last
+// one, nothing more comes of ref, and its watchers are told: this is the one
+// moment at which that becomes so.
 func (s *step) settle(ref engine.Ref) {
-	if s.mayComeAgain(ref) {
+	if s.mayComeAgain(ref) || s.skip(ref) {
 		return
-	}
-	if s.starts(ref) == 0 {
-		node := engine.NodeRun{
-			Run: s.w.Run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
-		}
-		s.change(node, "")
-		s.nodes[ref] = []engine.NodeRun{node}
 	}
 	for _, w := range s.g.Watchers(ref) {
 		s.lose(w)
 	}
+}
+
+// skip skips a node that has not started and that nothing can start any more,
+// and tells its watchers.
+func (s *step) skip(ref engine.Ref) bool {
+	if s.starts(ref) > 0 || s.mayStart(ref) {
+		return false
+	}
+	node := engine.NodeRun{
+		Run: s.w.Run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Skipped, Ended: s.now,
+	}
+	s.change(node, "")
+	s.nodes[ref] = []engine.NodeRun{node}
+	for _, w := range s.g.Watchers(ref) {
+		s.lose(w)
+	}
+	return true
 }
 
 // mayStart reports whether an undecided trigger can still start ref.
