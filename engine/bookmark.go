@@ -127,11 +127,15 @@ func (p *Plan) Empty() bool {
 	return news > 0 && taken == 0
 }
 
-// Taken counts what p reads.
+// Taken counts what p reads: files with their bytes, and rows of tables.
 func (p *Plan) Taken() Tally {
 	var sum Tally
 	for _, s := range p.Sources {
 		for _, o := range s.Taken {
+			if r, ok := o.KeyRange(); ok {
+				sum.Rows += r.Rows
+				continue
+			}
 			sum.Files++
 			sum.Bytes += o.Size
 		}

@@ -130,8 +130,7 @@ func (w *work) plan(ctx context.Context) error {
 	if w.batch, err = w.host.Planned(ctx, plan); err != nil {
 		return err
 	}
-	taken := plan.Taken()
-	w.host.Log(runner.Info, fmt.Sprintf("plan written: batch %d, %s (%s)", w.batch.Number, files(taken.Files), engine.Bytes(taken.Bytes)))
+	w.host.Log(runner.Info, fmt.Sprintf("plan written: batch %d, %s", w.batch.Number, amount(plan.Taken())))
 	return nil
 }
 

@@ -1,12 +1,15 @@
 package sql
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"dogear/engine"
 	"dogear/engine/bookmark"
+	"dogear/engine/runner"
 	"dogear/engine/table/tabletest"
 )
 
@@ -17,6 +20,11 @@ func newTableHouse(t *testing.T, b tabletest.Base, job engine.SQLJob) *house {
 	h := newHouse(t, job)
 	h.runner.Tables, h.runner.Sink.Tables = b.Databases, b.Databases
 	h.runner.Planner.(*bookmark.Planner).Surveyor = b.Databases
+	t.Cleanup(func() {
+		if b.Config.Password != "" && h.said(b.Config.Password) {
+			t.Errorf("the log tells the password: %s", strings.Join(h.log, "\n"))
+		}
+	})
 	return h
 }
 
@@ -149,5 +157,32 @@ func TestATableThatCannotBeReadSaysWhy(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(h.dir, "out", ".dogear", "*")); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+func TestAStopEndsARead(t *testing.T) {
+	t.Parallel()
+	b := tabletest.Postgres(t)
+	b.Do(t, "CREATE TABLE orders (id integer PRIMARY KEY)", "INSERT INTO orders VALUES (1)")
+	h := newTableHouse(t, b, orders("id"))
+	ctx, stop := context.WithCancelCause(t.Context())
+	lock, err := b.BeginTx(t.Context(), nil)
+	must(t, err)
+	h.onStart = func() {
+		// The read waits for this lock, which nobody gives up before the stop.
+		_, err := lock.ExecContext(t.Context(), "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+		must(t, err)
+		time.AfterFunc(300*time.Millisecond, func() { stop(runner.ErrStop) })
+	}
+	start := time.Now()
+
+	result, err := h.try(ctx, nil)
+
+	must(t, lock.Rollback())
+	if err != nil || result.State != engine.Stopped {
+		t.Errorf("got %+v, %v, want it stopped", result, err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s to end", took)
 	}
 }

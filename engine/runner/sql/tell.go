@@ -18,6 +18,18 @@ func files(n int64) string {
 	return fmt.Sprintf("%d files", n)
 }
 
+// amount writes what a plan takes.
+func amount(t engine.Tally) string {
+	if t.Rows == 0 {
+		return fmt.Sprintf("%s (%s)", files(t.Files), engine.Bytes(t.Bytes))
+	}
+	rows := fmt.Sprintf("%d rows of tables", t.Rows)
+	if t.Files == 0 {
+		return rows
+	}
+	return fmt.Sprintf("%s (%s) and %s", files(t.Files), engine.Bytes(t.Bytes), rows)
+}
+
 // tellPlan writes what the plan found to the log.
 func tellPlan(h runner.Host, part engine.SourcePlan) {
 	if part.Spec.Table != "" {
