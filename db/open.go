@@ -22,6 +22,7 @@ import (
 	"github.com/uptrace/bun/migrate"
 
 	"dogear/db/migrations"
+	"dogear/engine"
 )
 
 // Store reads and writes everything that Dogear remembers. It is safe for use
@@ -32,6 +33,7 @@ type Store struct {
 	write *bun.DB
 	read  *bun.DB
 	keys  Keys
+	path  string // of the file, on SQLite
 }
 
 // Keys seal and open secrets (package secret); Open needs one.
@@ -82,7 +84,7 @@ func openSQLite(path string) (*Store, error) {
 	}
 	read.SetMaxOpenConns(8)
 	read.SetMaxIdleConns(8)
-	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New())}, nil
+	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New()), path: absolute}, nil
 }
 
 func openPostgres(address string) (*Store, error) {
@@ -107,6 +109,19 @@ func (s *Store) migrate(ctx context.Context) error {
 	migrator := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
 	if err := migrator.Init(ctx); err != nil {
 		return fmt.Errorf("prepare the database: %w", err)
+	}
+	known := map[string]bool{}
+	for _, step := range steps.Sorted() {
+		known[step.Name] = true
+	}
+	applied, err := migrator.AppliedMigrations(ctx)
+	if err != nil {
+		return fmt.Errorf("read what was done to the database: %w", err)
+	}
+	for _, step := range applied {
+		if !known[step.Name] {
+			return engine.Errorf(engine.Invalid, "The database was written by a newer Dogear (it knows the step %s). Start that version, or restore a backup.", step.Name)
+		}
 	}
 	if _, err := migrator.Migrate(ctx); err != nil {
 		return fmt.Errorf("bring the database up to date: %w", err)

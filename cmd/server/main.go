@@ -24,7 +24,7 @@ type command struct {
 	Workflow cli.Workflow `cmd:"" help:"List, show, run, export and import workflows."`
 	Run      cli.Run      `cmd:"" help:"List, show and stop runs, and read their logs."`
 	Bookmark cli.Bookmark `cmd:"" help:"List, show and move bookmarks."`
-	Signin   signin       `cmd:"" help:"Print a new sign-in link for the owner."`
+	Signin   cli.Signin   `cmd:"" help:"Print a new sign-in link for the owner."`
 	Health   cli.Health   `cmd:"" help:"Exit with 0 only if the server of a data folder can work."`
 	Version  version      `cmd:"" help:"Print the version."`
 	Worker   worker       `cmd:"" hidden:"" help:"Run one job's SQL for a server."`
@@ -38,16 +38,6 @@ type serve struct {
 // Run serves until a signal comes.
 func (s *serve) Run(ctx context.Context) error {
 	return app.Run(ctx, app.Config{Data: s.Data.Data, Options: s.Options, Out: os.Stdout})
-}
-
-type signin struct {
-	cli.Data
-	Database string `env:"DOGEAR_DATABASE" help:"As for serve."`
-}
-
-// Run prints a link; the server need not run.
-func (s *signin) Run(ctx context.Context) error {
-	return app.Signin(ctx, s.Data.Data, s.Database, os.Stdout)
 }
 
 type version struct{}

@@ -4,7 +4,9 @@ package dbtest
 
 import (
 	"context"
+	"database/sql"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,14 +44,37 @@ const PostgresEnv = "DOGEAR_TEST_POSTGRES"
 // nothing; make test starts one.
 func Databases(t *testing.T, test func(t *testing.T, store *db.Store)) {
 	t.Helper()
+	Addresses(t, func(t *testing.T, address string) {
+		t.Helper()
+		test(t, Open(t, address))
+	})
+}
+
+// Addresses runs test with the address of a new, empty database of each kind.
+func Addresses(t *testing.T, test func(t *testing.T, address string)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, SQLite(t))
+		test(t, t.TempDir()+"/dogear.db")
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Open(t, newDatabase(t)))
+		test(t, newDatabase(t))
 	})
+}
+
+// Exec says a statement to a database past its store.
+func Exec(t *testing.T, address, statement string) {
+	t.Helper()
+	driver := "sqlite3"
+	if strings.HasPrefix(address, "postgres") {
+		driver = "pgx"
+	}
+	raw, err := sql.Open(driver, address)
+	must(t, err)
+	_, err = raw.ExecContext(context.Background(), statement)
+	must(t, err)
+	must(t, raw.Close())
 }
 
 func must(t *testing.T, err error) {

@@ -74,9 +74,11 @@ type Config struct {
 	Portable  Portable
 	Logs      Logs
 	Hub       *event.Hub
-	Next      func(t engine.Trigger, after time.Time) time.Time
-	Log       *slog.Logger
-	Now       func() time.Time
+	// SignIn makes a link with which its holder becomes the owner, once.
+	SignIn func(ctx context.Context) (string, error)
+	Next   func(t engine.Trigger, after time.Time) time.Time
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // control answers requests.
@@ -88,6 +90,7 @@ func New(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /health":    c.health,
+		"POST /signin":   c.signIn,
 		"GET /workflows": c.workflows,
 		"GET /workflow":  c.workflow,
 		"POST /workflow": c.startWorkflow,
@@ -116,6 +119,16 @@ func New(cfg Config) http.Handler {
 		})
 	}
 	return mux
+}
+
+// signIn answers POST /signin with a link. Only the owner of the data folder
+// can open the socket.
+func (c *control) signIn(w http.ResponseWriter, r *http.Request) error {
+	link, err := c.SignIn(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, link)
 }
 
 // nothing answers a command line of another version.

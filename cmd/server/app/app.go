@@ -21,7 +21,6 @@ import (
 	"dogear/db"
 	"dogear/db/secret"
 	"dogear/engine"
-	"dogear/engine/auth"
 	"dogear/engine/exec"
 	"dogear/handlers/control"
 )
@@ -81,6 +80,16 @@ func Run(ctx context.Context, cfg Config) error {
 			log.Error("the database could not be closed", "err", err)
 		}
 	}()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	release, err := store.Own(ctx, func(err error) {
+		log.Error("this server lost its database to another one and stops", "err", err)
+		stop(err)
+	})
+	if err != nil {
+		return err
+	}
+	defer release()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
 		return engine.Errorf(engine.Invalid, "Cannot listen on %s: %w", cfg.Addr, err)
@@ -89,7 +98,11 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return house.serve(ctx, listener)
+	err = house.serve(ctx, listener)
+	if cause := context.Cause(ctx); engine.CodeOf(cause) == engine.Conflict {
+		return cause // it lost its database
+	}
+	return err
 }
 
 // prepare makes the folders of a server.
@@ -123,30 +136,6 @@ func open(ctx context.Context, data, database, keyText string) (*db.Store, error
 	return db.Open(ctx, database, key)
 }
 
-// Signin prints a new sign-in link.
-func Signin(ctx context.Context, data, database string, out io.Writer) error {
-	absolute, err := filepath.Abs(data)
-	if err != nil {
-		return fmt.Errorf("find the data folder: %w", err)
-	}
-	address, err := os.ReadFile(filepath.Join(absolute, addressFile))
-	if err != nil {
-		return engine.Errorf(engine.NotFound, "No server runs on %s. Start one with: dogear serve --data %s", data, data)
-	}
-	store, err := open(ctx, absolute, database, os.Getenv("DOGEAR_SECRET_KEY"))
-	if err != nil {
-		return err
-	}
-	token, err := auth.New(store, time.Now).NewLink(ctx)
-	if err == nil {
-		_, err = fmt.Fprintln(out, link(string(address), token))
-	}
-	return errors.Join(err, store.Close())
-}
-
-// addressFile holds the address of the running server, for `dogear signin`.
-const addressFile = "address"
-
 func link(address, token string) string {
 	return address + "/signin?token=" + url.QueryEscape(token)
 }
@@ -157,10 +146,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if address == "" {
 		address = "http://" + listener.Addr().String()
 	}
-	if err := os.WriteFile(h.cfg.folder(addressFile), []byte(address), 0o600); err != nil {
-		return fmt.Errorf("write down the address: %w", err)
-	}
-	defer os.Remove(h.cfg.folder(addressFile))
+	h.address = address
 	token, err := h.auth.NewLink(ctx)
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ type house struct {
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics
+	address string // at which people see the server, once it listens
 }
 
 // build wires the rooms. Nothing here waits or talks to anything.

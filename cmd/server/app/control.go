@@ -29,9 +29,15 @@ func (h *house) portables() *portable.Service {
 // commands answers the command line.
 func (h *house) commands(moves *bookmark.Service) http.Handler {
 	return control.New(control.Config{
-		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec},
+		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec}, SignIn: h.signIn,
 		Hub: h.hub, Next: next, Log: h.log, Now: time.Now,
 	})
+}
+
+// signIn makes a link with which its holder becomes the owner, once.
+func (h *house) signIn(ctx context.Context) (string, error) {
+	token, err := h.auth.NewLink(ctx)
+	return link(h.address, token), err
 }
 
 // command serves the command line on its socket until ctx ends. Whoever waits

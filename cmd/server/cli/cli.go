@@ -96,6 +96,19 @@ func ask[T any](ctx context.Context, d Data, method, path string, query url.Valu
 	return answer, nil
 }
 
+// Signin makes a sign-in link.
+type Signin struct{ Data }
+
+// Run prints the link.
+func (c *Signin) Run(ctx context.Context, term Terminal) error {
+	link, err := post[string](ctx, c.Data, "/signin", nil)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(term.Out, link)
+	return err
+}
+
 // Health asks whether the server of a data folder can work.
 type Health struct{ Data }
 

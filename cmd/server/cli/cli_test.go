@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +46,7 @@ type command struct {
 	Run      cli.Run      `cmd:""`
 	Bookmark cli.Bookmark `cmd:""`
 	Health   cli.Health   `cmd:""`
+	Signin   cli.Signin   `cmd:""`
 }
 
 // site is a running server and a command line that talks to it.
@@ -358,5 +361,25 @@ func TestASocketThatNobodyServesIsReplaced(t *testing.T) {
 
 	if got := s.ok(t, "health"); got != "ready\n" {
 		t.Errorf("got %q, want ready", got)
+	}
+}
+
+func TestASignInLinkComesFromTheRunningServer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+
+	first, second := strings.TrimSpace(s.ok(t, "signin")), strings.TrimSpace(s.ok(t, "signin"))
+
+	if first == second || !strings.HasPrefix(first, "http://127.0.0.1:") {
+		t.Errorf("got the links %s and %s, want two of this server", first, second)
+	}
+	for _, link := range []string{first, second} {
+		answer, err := http.Get(link) //nolint:noctx // it is our own server, for a moment
+		must(t, err)
+		body, err := io.ReadAll(answer.Body)
+		must(t, errors.Join(err, answer.Body.Close()))
+		if answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "<form") {
+			t.Errorf("%s answers %s, want the form that signs in", link, answer.Status)
+		}
 	}
 }
