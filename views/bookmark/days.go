@@ -23,9 +23,13 @@ type bar struct {
 	amount string // what of it was read
 	rest   string // what waits, and what was changed
 	hue    string // acc: read, warn: changed in place, "": waits
-	height int64  // per cent
-	// since and until are what reading it again picks; "" where nothing of it
-	// was read.
+	height int64  // per cent of the highest
+	// read and changed are where, in per cent of the bar, what was read and what
+	// was changed in place end; the rest waits.
+	read, changed int64
+	// isRead says that something of it counts as read; since and until are what
+	// reading it again picks.
+	isRead       bool
 	since, until string
 }
 
@@ -36,10 +40,9 @@ func (b *bar) title() string {
 	return b.label + ": " + b.amount + ", " + b.rest
 }
 
-func (b *bar) style() string { return fmt.Sprintf("height:%d%%", b.height) }
-
-// isRead reports whether something of it counts as read.
-func (b *bar) isRead() bool { return b.since != "" && b.hue != "" }
+func (b *bar) style() string {
+	return fmt.Sprintf("height:%d%%;--read:%d%%;--changed:%d%%", b.height, b.read, b.changed)
+}
 
 func (v View) lastDays() []rules.Day {
 	if len(v.Days) > MaxBars {
@@ -60,10 +63,12 @@ func (v View) bars() []bar {
 	}
 	bars := make([]bar, len(days))
 	for i, d := range days {
+		all := max(1, d.Read.Bytes+d.Waiting.Bytes+d.Changed.Bytes)
 		b := bar{
+			read: 100 * d.Read.Bytes / all, changed: 100 * (d.Read.Bytes + d.Changed.Bytes) / all,
 			hue: "acc", label: d.Date.Format("2 Jan 2006"), amount: show.Many(d.Read.Files, "file") + " read",
-			since: instant(d.Date), until: instant(d.Date.AddDate(0, 0, 1)),
-			height: 4 + 96*(d.Read.Bytes+d.Waiting.Bytes+d.Changed.Bytes)/most,
+			isRead: d.Read.Files > 0, since: instant(d.Date), until: instant(d.Date.AddDate(0, 0, 1)),
+			height: 4 + 96*all/most,
 		}
 		switch {
 		case d.Changed.Files > 0:
@@ -75,7 +80,7 @@ func (v View) bars() []bar {
 			b.rest = show.Count(d.Waiting.Files) + " waiting"
 		}
 		if d.Changed.Files > 0 {
-			b.rest = show.Count(d.Changed.Files) + " changed in place"
+			b.rest = strings.TrimPrefix(b.rest+", "+show.Count(d.Changed.Files)+" changed in place", ", ")
 		}
 		bars[i] = b
 	}
@@ -93,12 +98,12 @@ func (v View) rangeBars() []bar {
 	}
 	for i, e := range v.Ranges {
 		r, _ := e.KeyRange()
-		b := bar{hue: "acc", amount: show.Many(r.Rows, "row") + " read", since: instant(e.Mod())}
+		b := bar{hue: "acc", amount: show.Many(r.Rows, "row") + " read", isRead: e.State == engine.EntryRead, since: instant(e.Mod()), read: 100, changed: 100}
 		if i+1 < len(v.Ranges) {
 			b.until = instant(v.Ranges[i+1].Mod())
 		}
-		if e.State != engine.EntryRead {
-			b.hue, b.amount = "", show.Many(r.Rows, "row")+" to be read again"
+		if !b.isRead {
+			b.hue, b.amount, b.read, b.changed = "", show.Many(r.Rows, "row")+" to be read again", 0, 0
 		}
 		add(r, b)
 	}
@@ -119,7 +124,7 @@ func (v View) rangeBars() []bar {
 func (v View) at(bars []bar) int {
 	if v.IsTable() {
 		for i := range bars {
-			if !bars[i].isRead() {
+			if !bars[i].isRead {
 				return i
 			}
 		}

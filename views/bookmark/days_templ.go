@@ -229,7 +229,7 @@ func progress(v View) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if b.isRead() {
+					if b.isRead {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, " data-read")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -390,7 +390,7 @@ func progress(v View) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if b.isRead() && !v.isCrawl() {
+				if b.isRead && !v.isCrawl() {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<button type=\"button\" class=\"btn sm\" hx-get=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -193,6 +193,12 @@ type Input struct {
 	engine.Planned
 }
 
+// rebuilt reports an object that nobody asked to read again, but whose
+// partition is written anew.
+func (i Input) rebuilt() bool {
+	return i.Reason == engine.ReasonReopened && i.Prior != nil && i.Prior.State == engine.EntryRead
+}
+
 // reasons in the order in which they are shown, with their words.
 var reasons = []struct {
 	reason engine.Reason
@@ -200,7 +206,7 @@ var reasons = []struct {
 }{
 	{engine.ReasonNew, "New"},
 	{engine.ReasonChanged, "Changed in place"},
-	{engine.ReasonReopened, "Read again, its partition is rebuilt"},
+	{engine.ReasonReopened, "Read again"},
 	{engine.ReasonUnreadable, "Cannot be read"},
 	{engine.ReasonHeld, "Held"},
 	{engine.ReasonTooYoung, "Too young, may still be written"},

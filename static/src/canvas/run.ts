@@ -88,13 +88,15 @@ export class RunView {
     if (n.state === "ready" || n.state === "starting") Object.assign(card.dataset, { started: "", ended: "" });
     this.newest.set(n.card, order);
     const before = this.data.signs?.[card.dataset["status"] ?? ""];
+    // What is known already may say more than its state: that it was copied.
+    const known = card.dataset["status"] === n.state && n.attempt <= 1;
     if (before) card.classList.remove(before.hue);
     card.classList.add(sign.hue);
     card.dataset["status"] = n.state;
     if (n.started) card.dataset["started"] = n.started;
     if (n.ended) card.dataset["ended"] = n.ended;
     const name = card.querySelector("[data-slot=name]")?.textContent ?? "";
-    this.fill(card, "sub", n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word);
+    if (!known) this.fill(card, "sub", n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word);
     this.fill(card, "aside", `, ${sign.word}`);
     this.view.icon(card, sign.icon, ".mark");
     const rows = n.counts?.["rows_out"];
