@@ -73,6 +73,7 @@ func (b *JobBody) Faults() []Fault {
 		f.sink("sink."+strconv.Itoa(i)+".", &b.SQL.Sinks[i], names)
 	}
 	f.twice(b.SQL)
+	f.ownInput(b.SQL)
 	return f
 }
 

@@ -3,9 +3,11 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -49,18 +51,33 @@ func New(connections Connections) *Buckets {
 	return &Buckets{connections: connections, clients: map[Config]*s3.Client{}}
 }
 
+// Store names the object store of a connection, so that two connections to one
+// store can be told from two stores.
+func (b *Buckets) Store(ctx context.Context, id engine.ID) (string, error) {
+	c, err := b.config(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	_, host, _ := strings.Cut(c.Endpoint, "://")
+	return strings.ToLower(strings.TrimRight(cmp.Or(host, c.Endpoint, "aws"), "/")), nil
+}
+
+func (b *Buckets) config(ctx context.Context, id engine.ID) (Config, error) {
+	if id == "" {
+		return Config{}, nil
+	}
+	if b.connections == nil {
+		return Config{}, engine.Errorf(engine.NotFound, "The connection of this path does not exist.")
+	}
+	return b.connections.S3(ctx, id)
+}
+
 // Client returns the client of a connection; without one it uses the
 // credentials, region and endpoint that the ordinary AWS chain finds.
 func (b *Buckets) Client(ctx context.Context, id engine.ID) (*s3.Client, error) {
-	var c Config
-	if id != "" {
-		if b.connections == nil {
-			return nil, engine.Errorf(engine.NotFound, "The connection of this path does not exist.")
-		}
-		var err error
-		if c, err = b.connections.S3(ctx, id); err != nil {
-			return nil, err
-		}
+	c, err := b.config(ctx, id)
+	if err != nil {
+		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

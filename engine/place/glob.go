@@ -7,9 +7,6 @@ import (
 	"dogear/engine"
 )
 
-// magic are the characters that begin a glob.
-const magic = "*?[{"
-
 // Glob matches keys, the names of objects relative to the root of a place.
 // "*" and "?" stay within one part of the key, "**" crosses parts, "[a-z]" is
 // one character of a set and "{a,b}" one of several texts.
@@ -108,18 +105,4 @@ func bracket(text string) (set string, length int) {
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`).Replace(body[:end])
 	return "[" + not + escaped + "]", len(text) - len(body) + end + 1
-}
-
-// split divides a path before the part with its first glob character: the
-// root without a final slash, and the glob below it.
-func split(path string) (root, glob string) {
-	i := strings.IndexAny(path, magic)
-	if i < 0 {
-		return strings.TrimRight(path, "/"), ""
-	}
-	slash := strings.LastIndexByte(path[:i], '/')
-	if slash < 0 {
-		return "", path
-	}
-	return path[:slash], path[slash+1:]
 }

@@ -56,7 +56,7 @@ func (r Roots) Parse(path string) (Place, error) {
 	if strings.Contains(path, "://") {
 		return Place{}, engine.Errorf(engine.Invalid, "%s is neither a folder nor an s3:// address.", path)
 	}
-	root, pattern := split(path)
+	root, pattern := engine.SplitGlob(path)
 	if !filepath.IsAbs(path) {
 		if r.Base == "" {
 			return Place{}, engine.Errorf(engine.Invalid, "%s is a relative path. Write the whole path, beginning with a slash.", path)
@@ -72,10 +72,10 @@ func (r Roots) Parse(path string) (Place, error) {
 
 func parseS3(path string) (Place, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(path, scheme), "/")
-	if bucket == "" || strings.ContainsAny(bucket, magic) {
+	if bucket == "" || strings.ContainsAny(bucket, engine.GlobChars) {
 		return Place{}, engine.Errorf(engine.Invalid, "%s names no bucket. Write s3://bucket/prefix.", path)
 	}
-	root, pattern := split(key)
+	root, pattern := engine.SplitGlob(key)
 	glob, err := ParseGlob(pattern)
 	if err != nil {
 		return Place{}, err

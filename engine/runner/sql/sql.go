@@ -86,6 +86,9 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 	if err := w.plan(ctx); err != nil {
 		return runner.Result{}, err
 	}
+	if err := w.apart(ctx); err != nil {
+		return runner.Result{}, err
+	}
 	if w.batch.Plan.Empty() {
 		h.Log(runner.Info, "nothing to do: no source has anything new")
 		return runner.Result{State: engine.Succeeded}, nil
