@@ -75,7 +75,7 @@ func (s *Store) JobNamed(ctx context.Context, name string) (engine.Job, error) {
 
 // JobVersion returns an earlier version of a job.
 func (s *Store) JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error) {
-	head, body, err := versionBody[engine.JobBody](ctx, s.read, id, version)
+	head, body, err := versionBody[engine.JobBody](ctx, s.read.DB, s.bind(selectVersion), id, version)
 	return engine.Job{Head: head, JobBody: body}, err
 }
 

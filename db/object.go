@@ -176,16 +176,19 @@ func (s *Store) Versions(ctx context.Context, id engine.ID) ([]engine.Head, erro
 }
 
 // versionBody reads the body of one version of an object.
-func versionBody[T any](ctx context.Context, on bun.IDB, id engine.ID, version int) (engine.Head, T, error) {
-	var row objectVersionRow
+func versionBody[T any](ctx context.Context, on rowReader, query string, id engine.ID, version int) (engine.Head, T, error) {
+	var name, text, by string
+	var at int64
 	var none T
-	err := on.NewSelect().Model(&row).Where("object_id = ? AND version = ?", string(id), version).Scan(ctx)
+	err := on.QueryRowContext(ctx, query, string(id), version).Scan(&name, &text, &at, &by)
 	if errors.Is(err, sql.ErrNoRows) {
 		return engine.Head{}, none, engine.Errorf(engine.NotFound, "There is no version %d.", version)
 	}
 	if err != nil {
 		return engine.Head{}, none, fmt.Errorf("read version %d of %s: %w", version, id, err)
 	}
-	body, err := decode[T](row.Body)
-	return engine.Head{ID: id, Name: row.Name, Version: row.Version, At: instant(row.At), By: row.By}, body, err
+	body, err := decode[T](text)
+	return engine.Head{ID: id, Name: name, Version: version, At: instant(at), By: by}, body, err
 }
+
+const selectVersion = `SELECT name, body, at, "by" FROM object_version WHERE object_id = ? AND version = ?`

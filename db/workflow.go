@@ -45,7 +45,7 @@ func (s *Store) WorkflowNamed(ctx context.Context, name string) (engine.Workflow
 
 // WorkflowVersion returns an earlier version of a workflow.
 func (s *Store) WorkflowVersion(ctx context.Context, id engine.ID, version int) (engine.Workflow, error) {
-	head, body, err := versionBody[engine.WorkflowBody](ctx, s.read, id, version)
+	head, body, err := versionBody[engine.WorkflowBody](ctx, s.read.DB, s.bind(selectVersion), id, version)
 	return engine.Workflow{Head: head, WorkflowBody: body}, err
 }
 

@@ -126,8 +126,10 @@ func (w *WorkflowBody) Trigger(id ID) *Trigger {
 // first mention.
 func (w *WorkflowBody) Refs() []Ref {
 	var refs []Ref
+	seen := map[Ref]bool{{}: true}
 	add := func(r Ref) {
-		if !r.IsZero() && !slices.Contains(refs, r) {
+		if !seen[r] {
+			seen[r] = true
 			refs = append(refs, r)
 		}
 	}

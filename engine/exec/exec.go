@@ -299,7 +299,7 @@ type jobVersion struct {
 }
 
 // maxJobs bounds how many versions of jobs are kept.
-const maxJobs = 1024
+const maxJobs = 16_384
 
 // job returns the version of a job that a node started with.
 func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
