@@ -221,3 +221,10 @@ func wasWritten(e engine.Entry) string {
 
 // unknown reports that what is in the source could not be compared.
 func (v View) unknown() bool { return v.Trouble != "" || v.Differs != "" }
+
+// difference is what is said of a source that has changed, without the advice
+// to open the page that says it.
+func (v View) difference() string {
+	text, _, _ := strings.Cut(v.Differs, " Open the bookmark")
+	return text
+}
