@@ -22,7 +22,8 @@ import (
 type command struct {
 	Serve    serve        `cmd:"" help:"Start the server."`
 	Workflow cli.Workflow `cmd:"" help:"List, show, run, export and import workflows."`
-	Run      cli.Run      `cmd:"" help:"List, show and stop runs, and read their logs."`
+	Job      cli.Job      `cmd:"" help:"List jobs and run one alone."`
+	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, and read their logs."`
 	Bookmark cli.Bookmark `cmd:"" help:"List, show and move bookmarks."`
 	Signin   cli.Signin   `cmd:"" help:"Print a new sign-in link for the owner."`
 	Health   cli.Health   `cmd:"" help:"Exit with 0 only if the server of a data folder can work."`

@@ -16,6 +16,7 @@ import (
 	"dogear/engine/bookmark"
 	"dogear/engine/draft"
 	"dogear/engine/event"
+	"dogear/engine/exec"
 	"dogear/engine/portable"
 )
 
@@ -24,6 +25,8 @@ type Store interface {
 	Ping(ctx context.Context) error
 	Owner(ctx context.Context) (auth.User, error)
 	Names(ctx context.Context) (draft.Names, error)
+	Jobs(ctx context.Context) ([]engine.Job, error)
+	JobNamed(ctx context.Context, name string) (engine.Job, error)
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
@@ -39,6 +42,10 @@ type Store interface {
 // Exec starts and stops runs.
 type Exec interface {
 	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
+	StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error)
+	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
+	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 }
 
@@ -100,6 +107,11 @@ func New(cfg Config) http.Handler {
 		"GET /run":       c.run,
 		"GET /log":       c.log,
 		"POST /stop":     c.stop,
+		"POST /resume":   c.resume,
+		"POST /pause":    c.pause,
+		"POST /go-on":    c.goOn,
+		"GET /jobs":      c.jobs,
+		"POST /job":      c.startJob,
 		"GET /bookmarks": c.bookmarks,
 		"GET /bookmark":  c.bookmark,
 		"POST /bookmark": c.move,

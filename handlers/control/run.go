@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/exec"
 )
 
 // Run is a run with its node runs.
@@ -205,4 +206,83 @@ func (f *follower) copy(ctx context.Context, n *engine.NodeRun, end bool) error 
 			}
 		}
 	}
+}
+
+// Resume asks for a run that goes on from another. Nodes are named as run show
+// shows them.
+type Resume struct {
+	ID     engine.ID         `json:"id"`
+	Nodes  []string          `json:"nodes,omitempty"` // done again; none: those that did not succeed
+	Marks  map[string]string `json:"marks,omitempty"` // by node: succeeded or failed
+	Newest bool              `json:"newest,omitempty"`
+}
+
+// resume answers POST /resume with the new run.
+func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
+	ask, err := read[Resume](w, r)
+	if err != nil {
+		return err
+	}
+	nodes, err := c.Store.NodeRuns(r.Context(), ask.ID)
+	if err != nil {
+		return err
+	}
+	find := func(name string) (engine.Ref, error) {
+		for i := range nodes {
+			if nodes[i].Name == name {
+				return nodes[i].Ref, nil
+			}
+		}
+		return engine.Ref{}, engine.Errorf(engine.NotFound, "Run %s has no node %q.", ask.ID, name)
+	}
+	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Newest: ask.Newest}
+	for _, name := range ask.Nodes {
+		ref, err := find(name)
+		if err != nil {
+			return err
+		}
+		how.Nodes = append(how.Nodes, ref)
+	}
+	for name, state := range ask.Marks {
+		ref, err := find(name)
+		if err != nil {
+			return err
+		}
+		how.Marks[ref] = engine.State(state)
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	run, err := c.Exec.Resume(r.Context(), ask.ID, how, by)
+	if err != nil {
+		return err
+	}
+	return c.answerRun(w, r, run)
+}
+
+// pause answers POST /pause with the paused run.
+func (c *control) pause(w http.ResponseWriter, r *http.Request) error {
+	return c.change(w, r, c.Exec.Pause)
+}
+
+// goOn answers POST /go-on with the run that goes on.
+func (c *control) goOn(w http.ResponseWriter, r *http.Request) error {
+	return c.change(w, r, c.Exec.GoOn)
+}
+
+func (c *control) change(w http.ResponseWriter, r *http.Request, do func(context.Context, engine.ID, string) (engine.Run, error)) error {
+	ask, err := read[RunID](w, r)
+	if err != nil {
+		return err
+	}
+	by, err := c.by(r.Context())
+	if err != nil {
+		return err
+	}
+	run, err := do(r.Context(), ask.ID, by)
+	if err != nil {
+		return err
+	}
+	return c.answerRun(w, r, run)
 }

@@ -43,6 +43,7 @@ func must(t *testing.T, err error) {
 // command is the part of the command line that is tested.
 type command struct {
 	Workflow cli.Workflow `cmd:""`
+	Job      cli.Job      `cmd:""`
 	Run      cli.Run      `cmd:""`
 	Bookmark cli.Bookmark `cmd:""`
 	Health   cli.Health   `cmd:""`
@@ -266,6 +267,63 @@ func TestABookmarkIsCarriedToAnotherServer(t *testing.T) {
 	}
 	if got := to.ok(t, "bookmark", "show", "copy"); !strings.Contains(got, "moved house") {
 		t.Errorf("got\n%s\nwant the reason in the history", got)
+	}
+}
+
+// slow is a pipeline whose first job never ends by itself.
+var slow = strings.Replace(pipeline, "WHERE n >=", "WHERE (SELECT count(*) FROM range(1000000000000)) > 0 AND n >=", 1)
+
+func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+	_, err := s.run(t, strings.Replace(slow, "NAME", `"w"`, 1), "workflow", "import", "-")
+	must(t, err)
+	var run control.Run
+	must(t, json.Unmarshal([]byte(s.ok(t, "workflow", "run", "w", "--json")), &run))
+
+	if shown := s.ok(t, "run", "pause", string(run.ID)); !strings.Contains(shown, "Paused") {
+		t.Errorf("got\n%s\nwant the run paused", shown)
+	}
+	if shown := s.ok(t, "run", "go-on", string(run.ID)); strings.Contains(shown, "Paused") {
+		t.Errorf("got\n%s\nwant the run going on", shown)
+	}
+	if _, err := s.run(t, "", "run", "resume", string(run.ID)); engine.CodeOf(err) != engine.Conflict {
+		t.Errorf("going on from a run under way: %v, want a conflict", err)
+	}
+	s.ok(t, "run", "stop", string(run.ID))
+	s.ok(t, "run", "log", "--follow", string(run.ID)) // until it has ended
+	if shown := s.ok(t, "run", "show", string(run.ID)); !strings.Contains(shown, "Stopped") {
+		t.Errorf("got\n%s\nwant it stopped", shown)
+	}
+	shown := s.ok(t, "run", "resume", string(run.ID), "--mark", "copy=succeeded", "--wait")
+	if !strings.Contains(shown, "Goes on from  "+string(run.ID)) || !strings.Contains(shown, "Succeeded") {
+		t.Errorf("got\n%s\nwant a run that goes on from %s and succeeded", shown, run.ID)
+	}
+}
+
+func TestAJobReadsChosenFilesAgainBesideItsBookmark(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+	s.drop(t, "2.csv", "n,word\n3,three\n")
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+	s.ok(t, "workflow", "run", "w", "--wait")
+	if list := s.ok(t, "job", "list"); !strings.Contains(list, "copy") {
+		t.Errorf("got jobs\n%s\nwant copy", list)
+	}
+
+	shown := s.ok(t, "job", "run", "copy", "--property", "Least=0", "--pattern", "1.csv", "--wait")
+
+	if !strings.Contains(shown, "Reads again  1.csv") || !strings.Contains(shown, "files 1, rows in 2") {
+		t.Errorf("got\n%s\nwant the one file read again", shown)
+	}
+	if mark := s.ok(t, "bookmark", "show", "copy"); !strings.Contains(mark, "v1") {
+		t.Errorf("got\n%s\nwant the bookmark where it was", mark)
+	}
+	if _, err := s.run(t, "", "job", "run", "copy", "--property", "Least=0", "--pattern", "9.csv", "--wait"); !strings.Contains(engine.MessageOf(err), "ended: Failed") {
+		t.Errorf("a pattern that nothing fits: %v, want the run failed", err)
 	}
 }
 

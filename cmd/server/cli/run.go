@@ -21,6 +21,84 @@ type Run struct {
 	Show runShow `cmd:"" help:"Show a run: its outcome and that of each job and crawler."`
 	Log  runLog  `cmd:"" help:"Print what the jobs and crawlers of a run have written to their logs."`
 	Stop runStop `cmd:"" help:"Stop a run. A publish that has begun is finished first."`
+
+	Resume runResume `cmd:"" help:"Start a run that goes on from one that has ended: what succeeded is not done again."`
+	Pause  runPause  `cmd:"" help:"Let nothing more of a run start until it goes on."`
+	GoOn   runGoOn   `cmd:"" help:"Let a paused run go on."`
+}
+
+// wait says that a command stays until the run it started has ended.
+type wait struct {
+	Wait bool `help:"Wait for the end; exit with 0 only if the run succeeded."`
+}
+
+// started shows a run that was started and, with --wait, stays until its end.
+func (w wait) started(ctx context.Context, term Terminal, at target, run control.Run) error {
+	if w.Wait {
+		_, _ = fmt.Fprintf(term.Err, "Run %s has started.\n", run.ID)
+		id := run.ID
+		var err error
+		if run, err = get[control.Run](ctx, at.Data, "/run", url.Values{"id": {string(id)}, "wait": {"true"}}); err != nil {
+			if ctx.Err() != nil {
+				return engine.Errorf(engine.Conflict, "No longer waiting. The run goes on; stop it with: dogear run stop %s", id)
+			}
+			return err
+		}
+	}
+	if err := at.print(term, run, func(t *table) { runRows(t, &run) }); err != nil {
+		return err
+	}
+	if w.Wait && run.Outcome != engine.RunSucceeded {
+		return engine.Errorf(engine.Invalid, "Run %s ended: %s.", run.ID, outcome(&run.Run))
+	}
+	return nil
+}
+
+type runResume struct {
+	target
+	wait
+	ID     string            `arg:"" help:"The run, as run list shows it."`
+	Node   []string          `help:"A job or crawler to do again, with all that comes after it; by default those that did not succeed. May be repeated."`
+	Mark   map[string]string `placeholder:"NODE=STATE" mapsep:"none" help:"Let a job or crawler count as succeeded or failed without doing it again. May be repeated."`
+	Newest bool              `help:"Take the workflow as it is published now, not as it was when the run began."`
+}
+
+// Run starts a run that goes on from another.
+func (c *runResume) Run(ctx context.Context, term Terminal) error {
+	run, err := post[control.Run](ctx, c.Data, "/resume", control.Resume{ID: engine.ID(c.ID), Nodes: c.Node, Marks: c.Mark, Newest: c.Newest})
+	if err != nil {
+		return err
+	}
+	return c.started(ctx, term, c.target, run)
+}
+
+type runPause struct {
+	target
+	ID string `arg:"" help:"The run, as run list shows it."`
+}
+
+// Run pauses a run.
+func (c *runPause) Run(ctx context.Context, term Terminal) error {
+	return c.change(ctx, term, "/pause", c.ID)
+}
+
+type runGoOn struct {
+	target
+	ID string `arg:"" help:"The run, as run list shows it."`
+}
+
+// Run lets a run go on.
+func (c *runGoOn) Run(ctx context.Context, term Terminal) error {
+	return c.change(ctx, term, "/go-on", c.ID)
+}
+
+// change changes a run and shows it.
+func (t target) change(ctx context.Context, term Terminal, path, id string) error {
+	run, err := post[control.Run](ctx, t.Data, path, control.RunID{ID: engine.ID(id)})
+	if err != nil {
+		return err
+	}
+	return t.print(term, run, func(rows *table) { runRows(rows, &run) })
 }
 
 type runList struct {
@@ -67,6 +145,13 @@ func runRows(t *table, r *control.Run) {
 	t.row("Run", r.ID)
 	t.row("Of", r.Name+" v"+strconv.Itoa(r.Version))
 	t.row("Outcome", outcome(&r.Run))
+	if !r.Paused.IsZero() {
+		t.row("Paused", when(r.Paused))
+	}
+	t.field("Goes on from", string(r.Previous))
+	if r.Pick != nil {
+		t.row("Reads again", r.Pick.Words())
+	}
 	t.row("Started", when(r.Started)+" by "+r.By)
 	t.row("Took", spent(r.Started, r.Ended, now))
 	t.field("Error", r.Error)
@@ -126,9 +211,5 @@ type runStop struct {
 
 // Run stops a run.
 func (c *runStop) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/stop", control.RunID{ID: engine.ID(c.ID)})
-	if err != nil {
-		return err
-	}
-	return c.print(term, run, func(t *table) { runRows(t, &run) })
+	return c.change(ctx, term, "/stop", c.ID)
 }

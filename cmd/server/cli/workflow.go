@@ -97,9 +97,9 @@ func triggerWords(t control.Trigger) string {
 
 type workflowRun struct {
 	target
+	wait
 	Name     string            `arg:"" help:"Name of the workflow."`
 	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of this run. May be repeated."`
-	Wait     bool              `help:"Wait for the end; exit with 0 only if the run succeeded."`
 }
 
 // Run starts a workflow and, with --wait, stays until its end.
@@ -108,23 +108,7 @@ func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.Wait {
-		_, _ = fmt.Fprintf(term.Err, "Run %s has started.\n", run.ID)
-		id := run.ID
-		if run, err = get[control.Run](ctx, c.Data, "/run", url.Values{"id": {string(id)}, "wait": {"true"}}); err != nil {
-			if ctx.Err() != nil {
-				return engine.Errorf(engine.Conflict, "No longer waiting. The run goes on; stop it with: dogear run stop %s", id)
-			}
-			return err
-		}
-	}
-	if err := c.print(term, run, func(t *table) { runRows(t, &run) }); err != nil {
-		return err
-	}
-	if c.Wait && run.Outcome != engine.RunSucceeded {
-		return engine.Errorf(engine.Invalid, "Run %s ended: %s.", run.ID, outcome(&run.Run))
-	}
-	return nil
+	return c.started(ctx, term, c.target, run)
 }
 
 type workflowExport struct {
