@@ -432,7 +432,7 @@ func TestASignInLinkComesFromTheRunningServer(t *testing.T) {
 		t.Errorf("got the links %s and %s, want two of this server", first, second)
 	}
 	for _, link := range []string{first, second} {
-		answer, err := http.Get(link) //nolint:noctx // it is our own server, for a moment
+		answer, err := http.Get(link)
 		must(t, err)
 		body, err := io.ReadAll(answer.Body)
 		must(t, errors.Join(err, answer.Body.Close()))

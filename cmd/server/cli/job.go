@@ -4,9 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"dogear/handlers/control"
-
 	"dogear/engine"
+	"dogear/handlers/control"
 )
 
 // Job are the commands about jobs.
