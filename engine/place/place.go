@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"dogear/engine"
 )
@@ -122,7 +123,7 @@ func (r Roots) MayExist(path string) (string, error) {
 			}
 			return whole, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return "", engine.Errorf(engine.Invalid, "%s cannot be reached: %w", path, err)
 		}
 		// A link to nothing would be made elsewhere than it seems.

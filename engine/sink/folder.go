@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,7 +97,7 @@ type publisher struct {
 
 func (p *publisher) publish(ctx context.Context) error {
 	if len(p.manifest.Touched) == 0 {
-		return p.finish(p.add(ctx, p.manifest.Files))
+		return p.finish(p.add(p.manifest.Files))
 	}
 	// Partitions that get rows come before those that only lose some, so that
 	// a row on its way from one to the other is never missing.
@@ -110,9 +111,9 @@ func (p *publisher) publish(ctx context.Context) error {
 		case len(files) == 0:
 			emptied = append(emptied, partition)
 		case partition == "":
-			err = p.replaceRoot(ctx, files)
+			err = p.replaceRoot(files)
 		default:
-			err = p.swap(partition, files)
+			err = p.replace(partition, files)
 		}
 		if err != nil {
 			return writeError(filepath.Join(p.root, partition), err)
@@ -152,12 +153,9 @@ func (p *publisher) files(partition string) []engine.OutFile {
 
 // add moves files to where they belong, each at once, and then makes the moves
 // durable. A name that somebody else has taken is never written over.
-func (p *publisher) add(ctx context.Context, files []engine.OutFile) error {
+func (p *publisher) add(files []engine.OutFile) error {
 	var changed []string
 	for _, f := range files {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		target := filepath.Join(p.root, f.Path)
 		staged := filepath.Join(p.data, f.Path)
 		changed = append(changed, filepath.Dir(target))
@@ -194,9 +192,12 @@ func (p *publisher) there(f engine.OutFile) bool {
 	return err == nil && info.Size() == f.Bytes
 }
 
-// move renames without writing over anything.
+// move renames without writing over anything, also to another disk.
 func move(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EXDEV) {
+		return carry(from, to)
+	}
 	if !unsupported(err) {
 		return err
 	}
@@ -211,102 +212,36 @@ func unsupported(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
 }
 
-// swap puts the staged folder of a partition in the place of the one that is
-// there, at once.
-func (p *publisher) swap(partition string, files []engine.OutFile) error {
-	target, staged := filepath.Join(p.root, partition), filepath.Join(p.data, partition)
-	aside := filepath.Join(p.stage, "old", partition)
-	if !p.allThere(files) {
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
+// carry moves a file to another disk: as a copy beside to that no reader looks
+// at, which then gets its name. A file of that name and size is taken for a
+// copy that was made before: names of batches are their own.
+func carry(from, to string) error {
+	if old, err := os.Lstat(to); err == nil {
+		info, err := os.Lstat(from)
+		if err != nil || info.Size() != old.Size() {
+			return errors.Join(err, fs.ErrExist)
 		}
-		p.step()
-		if err := exchange(staged, target, aside); err != nil {
-			return err
-		}
-		if err := syncPath(filepath.Dir(target)); err != nil {
-			return err
-		}
+		return os.Remove(from)
 	}
-	for _, replaced := range []string{staged, aside} {
-		p.step()
-		if err := p.keepStrangers(partition, replaced); err != nil {
-			return err
-		}
-		p.step()
-		if err := os.RemoveAll(replaced); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *publisher) allThere(files []engine.OutFile) bool {
-	return !slices.ContainsFunc(files, func(f engine.OutFile) bool { return !p.there(f) })
-}
-
-// exchange swaps two folders, or moves staged to target where that is not
-// there. A file system that cannot swap moves the old one aside first.
-func exchange(staged, target, aside string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, staged, unix.AT_FDCWD, target, unix.RENAME_EXCHANGE)
-	if err == nil {
-		return nil
-	}
-	if unsupported(err) {
-		if err := os.MkdirAll(filepath.Dir(aside), 0o755); err != nil {
-			return err
-		}
-		err = os.Rename(target, aside)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Rename(staged, target)
-}
-
-// keepStrangers moves files that came into a partition after the batch had
-// listed it back into the target: they are not what the batch replaces.
-func (p *publisher) keepStrangers(partition, replaced string) error {
-	files, err := listFolder(replaced)
-	if _, missing := os.Lstat(replaced); errors.Is(missing, fs.ErrNotExist) {
-		return nil
-	}
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		key := filepath.ToSlash(filepath.Join(partition, f.Key))
-		ours := slices.ContainsFunc(p.manifest.Files, func(o engine.OutFile) bool { return o.Path == key })
-		if ours || slices.Contains(p.old, key) {
-			continue
-		}
-		target := filepath.Join(p.root, key)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		if err := move(filepath.Join(replaced, f.Key), target); err != nil {
-			return err
-		}
+	defer in.Close()
+	beside := filepath.Join(filepath.Dir(to), ".dogear-"+filepath.Base(to))
+	out, err := os.OpenFile(beside, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// empty removes the old files of a partition that gets none, and its folder
-// where nothing else is in it.
-func (p *publisher) empty(partition string) error {
-	for _, key := range p.old {
-		if partitionOf(key) != partition {
-			continue
-		}
-		p.step()
-		if err := os.Remove(filepath.Join(p.root, key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
 	}
-	for dir := partition; dir != ""; dir = partitionOf(dir) {
-		if err := os.Remove(filepath.Join(p.root, dir)); err != nil {
-			break // it is gone, or not empty
-		}
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = move(beside, to)
 	}
-	return nil
+	if err != nil {
+		return errors.Join(err, os.Remove(beside))
+	}
+	return os.Remove(from)
 }

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,13 +17,13 @@ import (
 // for as long as those renames take, and longer only where the process dies
 // between them, readers see both, and never none. The folder itself cannot be
 // swapped as a partition is: the stage lies in it, and files of others may too.
-func (p *publisher) replaceRoot(ctx context.Context, files []engine.OutFile) error {
+func (p *publisher) replaceRoot(files []engine.OutFile) error {
 	if len(files) == 1 && len(p.old) == 1 && files[0].Path != p.old[0] {
 		if err := p.replaceOne(files[0].Path, p.old[0]); err != nil {
 			return err
 		}
 	}
-	if err := p.add(ctx, files); err != nil {
+	if err := p.add(files); err != nil {
 		return err
 	}
 	return p.empty("")

@@ -12,7 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dogear/engine"
 	"dogear/engine/bucket"
@@ -47,10 +46,12 @@ type Stage struct {
 	Dir      string // of the stage
 	Data     string // an empty folder below Dir, for the writer
 	Existing []Existing
+	Left     Left          // what the target holds besides
 	Table    *table.Target // of a table, instead of the folders
 }
 
-// Existing is a file that the target holds when the stage is made.
+// Existing is a file that the target holds when the stage is made, and that
+// the sink may replace.
 type Existing struct {
 	Key       string `json:"key"` // below the root
 	Partition string `json:"partition"`
@@ -84,6 +85,9 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 		if err != nil {
 			return Stage{}, err
 		}
+		if err := mayHold(root, sink.Path); err != nil {
+			return Stage{}, err
+		}
 		stage.Root = root
 		stage.Dir = filepath.Join(root, ownFolder, name)
 	}
@@ -97,14 +101,16 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 	if sink.Mode == "" || sink.Mode == engine.Append {
 		return stage, nil
 	}
+	var all []Existing
 	if at.S3() {
-		stage.Existing, err = s.listBucket(ctx, sink, at)
+		all, err = s.listBucket(ctx, sink, at)
 	} else {
-		stage.Existing, err = listFolder(stage.Root)
+		all, err = listFolder(stage.Root)
 	}
 	if err != nil {
 		return Stage{}, err
 	}
+	stage.Existing, stage.Left = divide(sink, all)
 	if sink.Mode == engine.Merge {
 		stage.Existing, err = s.readable(ctx, sink, at, stage)
 	}
@@ -120,12 +126,12 @@ func (s *Sink) place(sink engine.Sink) (place.Place, error) {
 	if at.Glob.String() != "" {
 		return at, engine.Errorf(engine.Invalid, "The sink of %s writes to %s, which is a pattern. Name one folder.", sink.From, sink.Path)
 	}
-	return at, nil
+	return at, inOwn(at.Root, sink.Path)
 }
 
-// readable keeps the Parquet files of a merge's target, where they can be read.
+// readable puts the files of a merge's target where they can be read.
 func (s *Sink) readable(ctx context.Context, sink engine.Sink, at place.Place, stage Stage) ([]Existing, error) {
-	files := slices.DeleteFunc(stage.Existing, func(e Existing) bool { return !strings.HasSuffix(e.Key, ".parquet") })
+	files := stage.Existing
 	if at.S3() {
 		return s.download(ctx, sink, at, files, filepath.Join(stage.Dir, "existing"))
 	}
@@ -162,7 +168,7 @@ func (s *Sink) Stage(ctx context.Context, sink engine.Sink, index int, stage Sta
 	var err error
 	if place.IsS3(m.Root) {
 		x.Uploads, err = s.upload(ctx, sink, m, stage.Data)
-	} else {
+	} else if err = checkFolders(m); err == nil {
 		err = syncTree(stage.Data)
 	}
 	if err != nil {

@@ -207,6 +207,8 @@ func (g *target) holds() []string {
 var scenarios = []struct {
 	name    string
 	mode    engine.WriteMode
+	format  engine.Format
+	by      []string // columns of its partitions
 	before  []string
 	touched []string
 	files   []string
@@ -220,7 +222,7 @@ var scenarios = []struct {
 		want:   []string{"other.txt:theirs", "p=1/part-000001-0.parquet:old", "p=1/part-000002-0.parquet:new", "p=2/part-000002-0.parquet:new"},
 	},
 	{
-		name: "overwrite partitions", mode: engine.OverwritePartitions,
+		name: "overwrite partitions", mode: engine.OverwritePartitions, by: []string{"p"},
 		before:  []string{"p=0/a.parquet:keep", "p=1/a.parquet:old", "p=2/a.parquet:old"},
 		touched: []string{"p=1", "p=3"},
 		files:   []string{"p=1/part-000002-0.parquet:new", "p=3/part-000002-0.parquet:new"},
@@ -228,21 +230,21 @@ var scenarios = []struct {
 		want:    []string{"p=0/a.parquet:keep", "p=1/late.parquet:stranger", "p=1/part-000002-0.parquet:new", "p=2/a.parquet:old", "p=3/part-000002-0.parquet:new"},
 	},
 	{
-		name: "merge that empties a partition", mode: engine.Merge,
+		name: "merge that empties a partition", mode: engine.Merge, by: []string{"p", "x"},
 		before:  []string{"p=1/x=1/a.parquet:old", "p=2/x=1/a.parquet:old"},
 		touched: []string{"p=1/x=1", "p=2/x=1"},
 		files:   []string{"p=2/x=1/part-000002-0.parquet:new"},
 		want:    []string{"p=2/x=1/part-000002-0.parquet:new"},
 	},
 	{
-		name: "replace", mode: engine.Replace,
+		name: "replace", mode: engine.Replace, format: engine.CSV,
 		before:  []string{"a.csv:old", "b.csv:old"},
 		touched: []string{""},
 		files:   []string{"part-000002-0.csv:new"},
 		want:    []string{"part-000002-0.csv:new"},
 	},
 	{
-		name: "replace of one file", mode: engine.Replace,
+		name: "replace of one file", mode: engine.Replace, format: engine.CSV,
 		before:  []string{"part-000001-0.csv:old"},
 		touched: []string{""},
 		files:   []string{"part-000002-0.csv:new"},
@@ -250,11 +252,36 @@ var scenarios = []struct {
 		want:    []string{"part-000002-0.csv:new", "theirs.csv:stranger"},
 	},
 	{
-		name: "replace of partitions", mode: engine.Replace,
+		name: "replace of partitions", mode: engine.Replace, format: engine.CSV, by: []string{"p"},
 		before:  []string{"a.csv:old", "p=1/b.csv:old", "p=2/b.csv:old"},
 		touched: []string{"p=1"},
 		files:   []string{"p=1/part-000002-0.csv:new"},
 		want:    []string{"p=1/part-000002-0.csv:new"},
+	},
+	{
+		name: "replace among files of others", mode: engine.Replace,
+		before:  []string{"curated/x.parquet:theirs", "notes.txt:theirs", "old.parquet:old", "p=1/x.parquet:theirs", "raw/a.csv:theirs"},
+		touched: []string{""},
+		files:   []string{"part-000002-0.parquet:new"},
+		want:    []string{"curated/x.parquet:theirs", "notes.txt:theirs", "p=1/x.parquet:theirs", "part-000002-0.parquet:new", "raw/a.csv:theirs"},
+	},
+	{
+		name: "partitions among files of others", mode: engine.OverwritePartitions, by: []string{"p"},
+		before:  []string{"p=1/_SUCCESS:theirs", "p=1/a.parquet:old", "p=1/notes.txt:theirs", "p=1/sub/a.parquet:theirs", "p=2/a.parquet:old"},
+		touched: []string{"p=1", "p=2"},
+		files:   []string{"p=1/part-000002-0.parquet:new", "p=1/part-000002-1.parquet:new", "p=2/part-000002-0.parquet:new"},
+		late:    []string{"p=2/_SUCCESS:stranger", "p=2/sub/b.parquet:stranger"},
+		want: []string{
+			"p=1/_SUCCESS:theirs", "p=1/notes.txt:theirs", "p=1/part-000002-0.parquet:new", "p=1/part-000002-1.parquet:new", "p=1/sub/a.parquet:theirs",
+			"p=2/_SUCCESS:stranger", "p=2/part-000002-0.parquet:new", "p=2/sub/b.parquet:stranger",
+		},
+	},
+	{
+		name: "merge among files of others", mode: engine.Merge, by: []string{"p"},
+		before:  []string{"p=1/a.csv:theirs", "p=1/a.parquet:old", "q=1/a.parquet:theirs", "x/p=1/a.parquet:theirs"},
+		touched: []string{"p=1"},
+		files:   []string{"p=1/part-000002-0.parquet:new"},
+		want:    []string{"p=1/a.csv:theirs", "p=1/part-000002-0.parquet:new", "q=1/a.parquet:theirs", "x/p=1/a.parquet:theirs"},
 	},
 }
 
@@ -269,7 +296,7 @@ func TestPublishEndsAlikeWhereverItIsKilled(t *testing.T) {
 					if kind == "bucket" {
 						g = bucketTarget(t)
 					}
-					g.Sink.Mode = c.mode
+					g.Sink.Mode, g.Sink.Format, g.Sink.PartitionBy = c.mode, c.format, c.by
 					for _, f := range c.before {
 						key, text, _ := strings.Cut(f, ":")
 						g.put(key, text)
@@ -302,7 +329,7 @@ func TestPublishEndsAlikeWhereverItIsKilled(t *testing.T) {
 func TestReadersOfOneFileNeverSeeBothNorNone(t *testing.T) {
 	t.Parallel()
 	g := folderTarget(t)
-	g.Sink.Mode = engine.Replace
+	g.Sink.Mode, g.Sink.Format = engine.Replace, engine.CSV
 	g.put("old.csv", "old")
 	g.stage([]string{""}, "new.csv:new")
 	s := g.open()
@@ -399,7 +426,7 @@ func TestATargetOutsideTheRootsIsRefused(t *testing.T) {
 func TestExistingFilesOfAMergeCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, g := range []*target{folderTarget(t), bucketTarget(t)} {
-		g.Sink.Mode = engine.Merge
+		g.Sink.Mode, g.Sink.PartitionBy = engine.Merge, []string{"p"}
 		g.put("p=1/a.parquet", "old")
 		g.put("_SUCCESS", "")
 		g.put("notes.txt", "theirs")
@@ -409,6 +436,9 @@ func TestExistingFilesOfAMergeCanBeRead(t *testing.T) {
 
 		if len(stage.Existing) != 1 || stage.Existing[0].Partition != "p=1" {
 			t.Fatalf("got %+v, want the one Parquet file", stage.Existing)
+		}
+		if stage.Left != (Left{1, "notes.txt"}) {
+			t.Errorf("left: got %+v, want notes.txt", stage.Left)
 		}
 		if text, err := os.ReadFile(stage.Existing[0].Path); err != nil || string(text) != "old" {
 			t.Errorf("got %q and %v, want old", text, err)

@@ -64,3 +64,31 @@ func TestAJobMayReadWhatAnotherWrote(t *testing.T) {
 		t.Errorf("got %q and %q, want two successes", first.Error, second.Error)
 	}
 }
+
+// TestFilesOfOthersInATargetAreLeftAndNamed: a replace takes away what the job
+// wrote and nothing else.
+func TestFilesOfOthersInATargetAreLeftAndNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, sales(engine.Sink{Mode: engine.Replace}))
+	h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+	h.put("out/notes.txt", "theirs")
+	h.put("out/curated/x.parquet", "theirs")
+	h.run(t.Context())
+	h.put("in/b.csv", "id,day,n\n2,mon,10\n")
+
+	second := h.run(t.Context())
+
+	written, err := filepath.Glob(filepath.Join(h.dir, "out", "*.parquet"))
+	must(t, err)
+	if second.State != engine.Succeeded || len(written) != 1 {
+		t.Errorf("got %s %s and the files %v, want one", second.State, second.Error, written)
+	}
+	for _, theirs := range []string{"out/notes.txt", "out/curated/x.parquet"} {
+		if text, err := os.ReadFile(filepath.Join(h.dir, theirs)); string(text) != "theirs" {
+			t.Errorf("%s: got %q and %v, want it as it was", theirs, text, err)
+		}
+	}
+	if !h.said("2 files in out are left") {
+		t.Errorf("log: got %s, want the files that were left", strings.Join(h.log, "\n"))
+	}
+}

@@ -31,6 +31,7 @@ func (w *work) stage(ctx context.Context, computed duck.Result) (runner.Result, 
 			return runner.Result{}, w.failed(ctx, err)
 		}
 		tellWritten(w.host, out, written, m)
+		tellLeft(w.host, out, w.stages[i].Left)
 		for _, f := range m.Files {
 			w.host.Log(runner.Info, fmt.Sprintf("staged %s %s", f.Path, engine.Bytes(f.Bytes)))
 			manifest.Counts.BytesOut += f.Bytes

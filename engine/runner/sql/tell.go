@@ -8,6 +8,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/duck"
 	"dogear/engine/runner"
+	"dogear/engine/sink"
 )
 
 // files writes a count of files.
@@ -89,6 +90,18 @@ func tellWritten(h runner.Host, out engine.Sink, written duck.Written, m engine.
 		return
 	}
 	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
+}
+
+// tellLeft says which files of a target a sink did not replace.
+func tellLeft(h runner.Host, out engine.Sink, left sink.Left) {
+	if left.Files == 0 {
+		return
+	}
+	verb := "are"
+	if left.Files == 1 {
+		verb = "is"
+	}
+	h.Log(runner.Warn, fmt.Sprintf("%s in %s %s left: not a data file that this sink writes. The first is %s", files(int64(left.Files)), out.Place(), verb, left.First))
 }
 
 // tellTable writes what the plan found of a table to the log.
