@@ -200,7 +200,7 @@ func (a *attempt) takeTargets(ctx context.Context) error {
 	if a.job == nil {
 		return nil
 	}
-	return a.e.targets.take(ctx, targetsOf(&a.job.JobBody), a.node.Key(), func(holder engine.NodeKey) {
+	return a.e.targets.take(ctx, a.e.targetsOf(ctx, &a.job.JobBody), a.node.Key(), func(holder engine.NodeKey) {
 		why := fmt.Sprintf("waits until run %s has written its target", holder.Run)
 		a.log.line(runner.Info, why)
 		node := a.node

@@ -53,6 +53,10 @@ type Config struct {
 	Slots int
 	// Dir is where attempts get their directories and logs.
 	Dir string
+	// Target names where a sink writes, the same however the sink spells it and
+	// with folders as engine.Area has them, so that no two attempts write one
+	// target at once. Nil is the sink's own text.
+	Target func(ctx context.Context, s engine.Sink) string
 	// Committed is told of every step that was written, after it was. It must
 	// not block.
 	Committed func(flow.Writes)
@@ -100,6 +104,9 @@ func New(c Config) *Exec {
 	}
 	if c.Backoff == nil {
 		c.Backoff = backoff
+	}
+	if c.Target == nil {
+		c.Target = spelled
 	}
 	if c.Committed == nil {
 		c.Committed = func(flow.Writes) {}

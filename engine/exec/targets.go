@@ -17,18 +17,21 @@ type targets struct {
 	change chan struct{} // closed and made anew at each release
 }
 
-// targetsOf names what a job writes.
-func targetsOf(job *engine.JobBody) []string {
+// targetsOf names what a job writes, by where it really lies.
+func (e *Exec) targetsOf(ctx context.Context, job *engine.JobBody) []string {
 	if job.SQL == nil {
 		return nil
 	}
 	var names []string
 	for _, s := range job.SQL.Sinks {
-		names = append(names, string(s.Connection)+" "+s.Path+s.Table)
+		names = append(names, e.Target(ctx, s))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// spelled is the target of a sink where nobody knows where it really lies.
+func spelled(_ context.Context, s engine.Sink) string { return string(s.Connection) + " " + s.Place() }
 
 // take waits until nobody else writes any of names. waiting is told once who
 // is in the way.
@@ -59,8 +62,11 @@ func (t *targets) try(names []string, key engine.NodeKey) (holder engine.NodeKey
 		t.held, t.change = map[string]engine.NodeKey{}, make(chan struct{})
 	}
 	for _, name := range names {
-		if holder, ok := t.held[name]; ok && holder != key {
-			return holder, t.change
+		for held, holder := range t.held {
+			// A target in another is written by both.
+			if holder != key && (engine.Area{Root: name}).Meets(engine.Area{Root: held}) != "" {
+				return holder, t.change
+			}
 		}
 	}
 	for _, name := range names {

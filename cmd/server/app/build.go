@@ -72,7 +72,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	h.exec = exec.New(exec.Config{
 		Store: steps, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
-		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain,
+		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain, Target: sinks.Target,
 		Committed: h.committed, Progress: h.progress, Logged: h.logged,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
