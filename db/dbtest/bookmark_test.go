@@ -12,6 +12,9 @@ import (
 	"dogear/engine/bookmark"
 )
 
+// setNow makes all of a source count as read.
+var setNow = bookmark.Move{Kind: engine.MoveSetNow}
+
 // shelf is a source that holds three files.
 type shelf struct{}
 

@@ -19,6 +19,7 @@ type slots struct {
 	// only once the group is written.
 	claimed map[engine.NodeKey]bool
 	limits  map[engine.Ref]int
+	uneven  int // how often in a row the watchdog saw more of them than work
 }
 
 func (s *slots) begin() {

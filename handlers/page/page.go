@@ -46,6 +46,7 @@ type Config struct {
 	Remover   Remover
 	Portable  Portable
 	Schedules Schedules
+	Health    Health
 	// Next says when a trigger fires next after now; zero for never.
 	Next func(t engine.Trigger, after time.Time) time.Time
 	// Sample is nil where the server began without one.
@@ -79,6 +80,7 @@ func (p *Pages) Routes() []web.Route {
 		p.deleteRoutes(),
 		p.pickerRoutes(),
 		p.findRoutes(),
+		p.healthRoutes(),
 		p.sampleRoutes(),
 	)
 }

@@ -76,6 +76,7 @@ func nav(t engine.Totals) []group {
 		{"Operate", []entry{
 			{"activity", "Runs", "/runs", t.OpenRuns},
 			{"bookmark", "Bookmarks", "/bookmarks", t.Bookmarks},
+			{"shield-check", "Health", "/health", 0},
 		}},
 		{"Data", []entry{
 			{"database", "Catalog", "/catalog", t.Tables},

@@ -169,6 +169,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	work.Go(func() error { return h.exec.Run(ctx) })
 	work.Go(func() error { return h.clock.Run(ctx) })
 	work.Go(func() error { return h.sweep(ctx) })
+	work.Go(func() error { return h.watch(ctx) })
 	work.Go(func() error {
 		if h.cfg.Sample {
 			if err := h.sample(ctx); err != nil && ctx.Err() == nil {

@@ -19,6 +19,7 @@ type metrics struct {
 	rows     prometheus.Counter
 	bytes    prometheus.Counter
 	late     prometheus.Histogram
+	broken   *prometheus.GaugeVec
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
@@ -33,7 +34,8 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 		Name: "dogear_schedule_lateness_seconds", Help: "How long after its due time the run of a schedule was made.",
 		Buckets: []float64{.005, .01, .05, .1, .5, 1, 5, 30, 60},
 	})
-	registry.MustRegister(m.runs, m.nodes, m.rows, m.bytes, m.late, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "dogear_checks_broken", Help: "Places at which something that must hold does not, by check."}, []string{"check"})
+	registry.MustRegister(m.broken, m.runs, m.nodes, m.rows, m.bytes, m.late, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

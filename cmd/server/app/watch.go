@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dogear/engine"
+)
+
+// watchEvery is how often the watchdog looks.
+const watchEvery = time.Minute
+
+// Health looks at everything that must hold.
+func (h *house) Health(ctx context.Context) (engine.Health, error) {
+	start := time.Now()
+	rows, err := h.store.Checks(ctx)
+	if err != nil {
+		return engine.Health{}, err
+	}
+	work, err := h.exec.Checks(ctx)
+	if err != nil {
+		return engine.Health{}, err
+	}
+	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: slices.Concat(rows, work)}, nil
+}
+
+// watch looks once a minute and says what it finds in the log and the metrics,
+// until ctx ends.
+func (h *house) watch(ctx context.Context) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		found, err := h.Health(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				h.log.Error("the watchdog could not look", "err", err)
+			}
+			continue
+		}
+		for _, check := range found.Checks {
+			h.metrics.broken.WithLabelValues(check.ID).Set(float64(len(check.Broken)))
+			for _, b := range check.Broken {
+				h.log.Error("something that must hold does not", "check", check.ID, "rule", check.Rule, "run", b.Run, "what", b.What)
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package dbtest_test
+
+import (
+	"testing"
+	"time"
+
+	"dogear/db"
+	"dogear/db/dbtest"
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// begun makes a run of one job that is ready.
+func begun(t *testing.T, store *db.Store) engine.Run {
+	t.Helper()
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Object: "job", Trigger: "t", By: "owner", Started: dbtest.Noon, Due: dbtest.Noon}
+	w := store.Commit(t.Context(), []flow.Step{{New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.BeginAlone(run, engine.Ref{Kind: engine.KindJob, ID: "job"}, "job", dbtest.Noon), nil
+	}}})[0]
+	must(t, w.Err)
+	return w.Run
+}
+
+// TestEachCheckFindsWhatItIsFor breaks one rule after the other past the store.
+func TestEachCheckFindsWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	broken := map[string]string{
+		"I3": `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT id, 't', 1, 0, 1, 2 FROM run`,
+		"I4": `UPDATE run SET open_nodes = 2`,
+		"I6": `UPDATE run SET seq = 7`,
+		"I7": `UPDATE bookmark SET version = 5`,
+		"I9": `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes)
+SELECT 'another', kind, object_id, name, version, properties, "by", trigger_id, due, started, 1, 0, '', 'succeeded', '', 0, 0 FROM run`,
+	}
+	for id, statement := range broken {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Addresses(t, func(t *testing.T, address string) {
+				store := dbtest.Open(t, address)
+				begun(t, store)
+				service, mark := reader(t, store)
+				_, err := service.Make(t.Context(), mark.ID, setNow, "owner")
+				must(t, err)
+				assertBroken(t, store, "")
+
+				dbtest.Exec(t, address, statement)
+
+				assertBroken(t, store, id)
+			})
+		})
+	}
+}
+
+func assertBroken(t *testing.T, store *db.Store, id string) {
+	t.Helper()
+	checks, err := store.Checks(t.Context())
+	must(t, err)
+	h := engine.Health{At: time.Now(), Checks: checks}
+	if h.Well() != (id == "") {
+		t.Errorf("all is well: %t, want %t: %+v", h.Well(), id == "", checks)
+	}
+	for _, c := range checks {
+		if (len(c.Broken) > 0) != (c.ID == id) {
+			t.Errorf("%s found %+v, want only %q broken", c.ID, c.Broken, id)
+		}
+	}
+}

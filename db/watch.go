@@ -1,0 +1,75 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"dogear/engine"
+)
+
+// maxBroken bounds how many places of one check are named.
+const maxBroken = 20
+
+// checks are what the rows of the store must agree on. Each query returns the
+// runs that break its rule, with what is wrong in words.
+var checks = []struct{ id, rule, query string }{
+	{
+		"I3", "A trigger fires or can no longer fire, never both.",
+		`SELECT run_id, trigger_id FROM trigger_run WHERE fired_at <> 0 AND dead_at <> 0`,
+	},
+	{
+		"I4", "A run is open exactly as long as one of its nodes is.",
+		`SELECT r.id, 'counts ' || r.open_nodes || ' open nodes and has ' || n.n FROM run AS r JOIN (
+  SELECT run_id, sum(CASE WHEN state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') THEN 1 ELSE 0 END) AS n
+  FROM node_run WHERE run_id IN (SELECT id FROM run WHERE ended = 0) GROUP BY run_id
+) AS n ON n.run_id = r.id WHERE r.open_nodes <> n.n OR n.n = 0
+UNION ALL SELECT n.run_id, 'has ended, and ' || n.name || ' is ' || n.state FROM node_run AS n JOIN run AS r ON r.id = n.run_id
+WHERE n.state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') AND r.ended <> 0`,
+	},
+	{
+		"I6", "The events of a run are numbered without a gap.",
+		`SELECT r.id, 'has ' || e.n || ' events and stands at ' || r.seq FROM run AS r JOIN (
+  SELECT run_id, count(*) AS n FROM event WHERE run_id IN (SELECT id FROM run WHERE ended = 0) GROUP BY run_id
+) AS e ON e.run_id = r.id WHERE e.n <> r.seq`,
+	},
+	{
+		"I7", "A bookmark stands at its newest version.",
+		`SELECT b.run_id, b.ctx || ' is at v' || b.version || ' and its history at v' || m.v FROM bookmark AS b JOIN (
+  SELECT bookmark_id, max(version) AS v FROM bookmark_move GROUP BY bookmark_id
+) AS m ON m.bookmark_id = b.id WHERE b.version <> m.v`,
+	},
+	{
+		"I9", "A due time of a schedule starts one run.",
+		`SELECT min(id), 'and ' || (count(*) - 1) || ' more were started for one due time' FROM run
+WHERE due <> 0 AND previous = '' GROUP BY trigger_id, due HAVING count(*) > 1`,
+	},
+}
+
+// Checks looks whether the rows of the store agree with each other.
+func (s *Store) Checks(ctx context.Context) ([]engine.Check, error) {
+	found := make([]engine.Check, 0, len(checks))
+	for _, c := range checks {
+		check := engine.Check{ID: c.id, Rule: c.rule}
+		if err := s.check(ctx, c.query, &check); err != nil {
+			return nil, fmt.Errorf("check %s: %w", c.id, err)
+		}
+		found = append(found, check)
+	}
+	return found, nil
+}
+
+func (s *Store) check(ctx context.Context, query string, check *engine.Check) error {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(query+` LIMIT ?`), maxBroken)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var run, what string
+		if err := rows.Scan(&run, &what); err != nil {
+			return err
+		}
+		check.Broken = append(check.Broken, engine.Broken{Run: engine.ID(run), What: what})
+	}
+	return rows.Err()
+}
