@@ -126,6 +126,24 @@ test("bars are dragged across to read their days beside the bookmark", async () 
   assert.equal(await then.locator(".mark b").innerText(), version);
 });
 
+test("the map of source against target is dragged over to read its months again", async () => {
+  const page = await opened();
+  const cells = page.getByTestId("coverage").locator(".cell");
+  await cells.first().waitFor();
+  await looked(page, "coverage");
+  const files = (await cells.evaluateAll((list) => list.map((cell) => cell.title))).map((title) => Number(title.match(/(\d+) files? read/)[1]));
+  const [from, to] = [await cells.nth(0).boundingBox(), await cells.nth(1).boundingBox()];
+  await page.mouse.move(from.x + 6, from.y + 6);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 6, to.y + 6, { steps: 4 });
+  await page.mouse.up();
+  await page.getByRole("dialog").getByText(`Read again: ${files[0] + files[1]} chosen files`).waitFor();
+  await page.keyboard.press("Escape");
+  await cells.nth(1).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByText(`Read again: ${files[1]} chosen files`).waitFor();
+});
+
 test("a file is held, left by the run, and read once it is released", async () => {
   const add = await house.page("/workflows");
   await add.getByRole("button", { name: "Add the next day's files" }).click();
@@ -257,8 +275,9 @@ async function publish(page, sql) {
   await page.locator(".cm-content").first().click();
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.insertText(sql);
+  const base = await page.locator("[name=base]").inputValue();
   await page.getByRole("button", { name: "Save and publish" }).click();
-  await page.waitForFunction((old) => document.querySelector("[name=base]")?.value !== old, await page.locator("[name=base]").inputValue());
+  await page.locator(`[name=base]:not([value="${base}"])`).waitFor({ state: "attached" });
   return before;
 }
 

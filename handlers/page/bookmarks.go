@@ -39,6 +39,7 @@ type Bookmarks interface {
 	Ranges(ctx context.Context, id engine.ID, limit int) ([]engine.Entry, error)
 	Lookup(ctx context.Context, id engine.ID, text string) ([]engine.Entry, error)
 	Story(ctx context.Context, id engine.ID, key string) (rules.Story, error)
+	Coverage(ctx context.Context, id engine.ID, table engine.Table, partitions []engine.Partition) (rules.Coverage, bool, error)
 	Compare(ctx context.Context, id engine.ID, from, to int, after string, limit int) (rules.Comparison, error)
 }
 
@@ -49,6 +50,7 @@ func (p *Pages) bookmarkRoutes() []web.Route {
 		get("/bookmarks/:id/source", p.bookmarkSource),
 		get("/bookmarks/:id/lookup", p.bookmarkLookup),
 		get("/bookmarks/:id/story", p.bookmarkStory),
+		get("/bookmarks/:id/coverage", p.bookmarkCoverage),
 		get("/bookmarks/:id/compare", p.bookmarkCompare),
 		get("/bookmarks/:id/choose/:word", p.chooseMove),
 		get("/bookmarks/:id/preview/:word", p.previewMove),

@@ -1,6 +1,7 @@
 // What every page runs: htmx, the live socket and a few small behaviours that
 // are asked for by data attributes.
 import "htmx.org";
+import { startCells } from "./cells";
 import { startDays } from "./days";
 import { startDialogs } from "./dialog";
 import { startEditors, startForms } from "./editor";
@@ -18,6 +19,7 @@ startTheme();
 startTimes();
 startTitle();
 startToasts();
+startCells();
 startDays();
 startDialogs();
 startEditors();
