@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/uptrace/bun"
@@ -71,6 +72,30 @@ func (s *Store) Batch(ctx context.Context, id engine.ID) (engine.Batch, error) {
 	b.Manifest, errs[2] = unpack[engine.Manifest](manifest)
 	b.Body, errs[3] = decode[engine.JobBody](body)
 	return b, errors.Join(errs[:]...)
+}
+
+// Manifests returns what batches that were planned since then have committed,
+// the newest of them first, at most limit.
+func (s *Store) Manifests(ctx context.Context, since time.Time, limit int) ([]engine.Manifest, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT manifest FROM batch WHERE id > ? AND state IN (?, ?) ORDER BY id DESC LIMIT ?`),
+		string(engine.NewID(since)), string(engine.BatchCommitted), string(engine.BatchFinalized), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list manifests: %w", err)
+	}
+	defer rows.Close()
+	var all []engine.Manifest
+	for rows.Next() {
+		var blob []byte
+		if err := rows.Scan(&blob); err != nil {
+			return nil, fmt.Errorf("read a manifest: %w", err)
+		}
+		m, err := unpack[engine.Manifest](blob)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, rows.Err()
 }
 
 // Inputs lists what was ever read in a context of a job, newest batch first.

@@ -23,6 +23,9 @@ type Lister interface {
 type Listed struct {
 	engine.Object
 	Filtered string // why the source leaves it out, "" where it does not
+	// Whole says that the object got its name when it was complete, so that it
+	// need not settle.
+	Whole bool
 }
 
 // Pages reads and keeps the content-addressed pages of ledgers.

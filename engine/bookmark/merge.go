@@ -38,6 +38,7 @@ type merge struct {
 	whole   bool    // without the source's bounds and settle time
 	digest  *xxhash.Digest
 	line    []byte       // of the digest
+	settled bool         // the object that is judged need not settle
 	read    engine.Tally // already read: counted here, for they are nearly all
 }
 
@@ -109,6 +110,7 @@ func (m *merge) gone(e *engine.Entry) {
 // judge gives one listed object its reason.
 func (m *merge) judge(ctx context.Context, o Listed, prior *engine.Entry) error {
 	m.sum(o.Object)
+	m.settled = o.Whole
 	if o.Filtered != "" {
 		m.left = cmp.Or(m.left, o.Key+", which "+o.Filtered)
 		count(m.part, engine.ReasonFiltered, o.Object)
@@ -235,7 +237,7 @@ func (m *merge) changedObject(o engine.Object, prior *engine.Entry) {
 // a file while it is still being written, S3 does not.
 func (m *merge) settle() time.Duration {
 	switch {
-	case m.whole:
+	case m.whole, m.settled:
 		return 0
 	case m.src.Options.SettleMS != nil:
 		return time.Duration(*m.src.Options.SettleMS) * time.Millisecond

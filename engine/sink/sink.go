@@ -26,6 +26,9 @@ const ownFolder = ".dogear"
 type Sink struct {
 	// Tables finds the databases of sinks that write tables; nil where none does.
 	Tables *table.Databases
+	// Whole is told of the files of folders, which are complete when they are
+	// published; it may be nil.
+	Whole *place.Whole
 
 	roots   place.Roots
 	buckets *bucket.Buckets
@@ -168,8 +171,8 @@ func (s *Sink) Stage(ctx context.Context, sink engine.Sink, index int, stage Sta
 	var err error
 	if place.IsS3(m.Root) {
 		x.Uploads, err = s.upload(ctx, sink, m, stage.Data)
-	} else if err = checkFolders(m); err == nil {
-		err = syncTree(stage.Data)
+	} else {
+		err = s.stageFolder(m, stage.Data)
 	}
 	if err != nil {
 		return m, err
@@ -178,6 +181,41 @@ func (s *Sink) Stage(ctx context.Context, sink engine.Sink, index int, stage Sta
 		return m, fmt.Errorf("write the manifest: %w", err)
 	}
 	return m, nil
+}
+
+// stageFolder makes the files of a folder durable.
+func (s *Sink) stageFolder(m engine.SinkManifest, data string) error {
+	if err := checkFolders(m); err != nil {
+		return err
+	}
+	if err := syncTree(data); err != nil {
+		return err
+	}
+	s.Whole.Forget()
+	for _, f := range m.Files {
+		info, err := os.Lstat(filepath.Join(data, f.Path))
+		if err != nil {
+			return fmt.Errorf("look at a staged file: %w", err)
+		}
+		s.Whole.Note(filepath.Join(m.Root, f.Path), info)
+	}
+	return nil
+}
+
+// Recall notes the files of a manifest that was committed before this server
+// began, as far as they lie in the stage or the target and have their size.
+func (s *Sink) Recall(m engine.Manifest) {
+	for _, written := range m.Sinks {
+		for _, f := range written.Files {
+			whole := filepath.Join(written.Root, f.Path)
+			for _, path := range []string{filepath.Join(written.Stage, "data", f.Path), whole} {
+				if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == f.Bytes {
+					s.Whole.Note(whole, info)
+					break
+				}
+			}
+		}
+	}
 }
 
 // checkTouched refuses a batch that replaces and also writes into a partition

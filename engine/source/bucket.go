@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"dogear/engine"
+	"dogear/engine/bookmark"
 	"dogear/engine/bucket"
 	"dogear/engine/place"
 )
@@ -30,7 +31,7 @@ func (s *Source) listBucket(ctx context.Context, connection engine.ID, at place.
 			if o.Key == "" || strings.HasPrefix(o.Key, ownFolder+"/") {
 				continue
 			}
-			if !emit(o, "") {
+			if !emit(bookmark.Listed{Object: o}) {
 				return errEnough
 			}
 		}

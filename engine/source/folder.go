@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"dogear/engine"
+	"dogear/engine/bookmark"
 	"dogear/engine/place"
 )
 
@@ -115,7 +116,8 @@ func (w *walker) visit(ctx context.Context, key string, entry fs.DirEntry) error
 	case !info.Mode().IsRegular():
 		filtered = "is not a file"
 	}
-	if !w.emit(object(key, info), filtered) {
+	whole := w.source.Whole.Has(filepath.Join(w.root, key), info)
+	if !w.emit(bookmark.Listed{Object: object(key, info), Filtered: filtered, Whole: whole}) {
 		return errEnough
 	}
 	return nil

@@ -21,6 +21,9 @@ import (
 
 // Source lists and reads objects. It fits bookmark.Lister.
 type Source struct {
+	// Whole knows which files of folders are complete; it may be nil.
+	Whole *place.Whole
+
 	roots   place.Roots
 	buckets *bucket.Buckets
 }
@@ -58,8 +61,9 @@ func (s *Source) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark
 		if at.S3() {
 			list = s.listBucket
 		}
-		err = list(ctx, src.Connection, at, func(o engine.Object, filtered string) bool {
-			return yield(bookmark.Listed{Object: o, Filtered: cmp.Or(filtered, sieve.why(o))}, nil)
+		err = list(ctx, src.Connection, at, func(o bookmark.Listed) bool {
+			o.Filtered = cmp.Or(o.Filtered, sieve.why(o.Object))
+			return yield(o, nil)
 		})
 		if err != nil {
 			yield(bookmark.Listed{}, err)
@@ -69,7 +73,7 @@ func (s *Source) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark
 
 // emit takes one object of a listing, with the reason for which it is left
 // out where the lister knows one. It returns false to end the listing.
-type emit func(o engine.Object, filtered string) bool
+type emit func(bookmark.Listed) bool
 
 // place reads the path of src. A path that names one file is its folder with
 // a glob for that file.

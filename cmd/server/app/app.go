@@ -147,6 +147,9 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 		address = "http://" + listener.Addr().String()
 	}
 	h.address = address
+	if err := h.recall(ctx); err != nil {
+		return err
+	}
 	token, err := h.auth.NewLink(ctx)
 	if err != nil {
 		return err

@@ -45,6 +45,7 @@ type house struct {
 	auth    *auth.Service
 	exec    *exec.Exec
 	clock   *alarm.Clock
+	sinks   *sink.Sink
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics
@@ -64,6 +65,9 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
 	sinks := sink.New(roots, buckets)
 	sinks.Tables = tables
+	sources.Whole = &place.Whole{}
+	sinks.Whole = sources.Whole
+	h.sinks = sinks
 	jobs, processes := h.jobs(planner, sources, sinks, tables)
 
 	var steps exec.Store = store

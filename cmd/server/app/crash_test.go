@@ -99,7 +99,7 @@ func die() {
 }
 
 // pipelineForTest makes a workflow of two jobs and a crawler over a few files:
-// one job appends, the other merges what it wrote.
+// one job appends, the other merges what it wrote, which needs no time to settle.
 func pipelineForTest(t *testing.T, data string) {
 	t.Helper()
 	raw := filepath.Join(data, "files", "raw")
@@ -121,10 +121,9 @@ func pipelineForTest(t *testing.T, data string) {
 		return engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, MemoryMB: engine.MinMemoryMB, SQL: &engine.SQLJob{Sources: []engine.Source{source}, Sinks: []engine.Sink{sink}}}
 	}
 	schema := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: "day", Type: "VARCHAR"}, {Name: "amount", Type: "BIGINT"}}
-	settle := int64(0)
 	load := sql(engine.Source{Name: "raw", Path: "raw/*.csv", Format: engine.CSV, Schema: schema},
 		engine.Sink{Path: "loaded", Format: engine.Parquet, Mode: engine.Append})
-	merge := sql(engine.Source{Name: "loaded", Path: "loaded/*.parquet", Format: engine.Parquet, Options: engine.SourceOptions{SettleMS: &settle}},
+	merge := sql(engine.Source{Name: "loaded", Path: "loaded/*.parquet", Format: engine.Parquet},
 		engine.Sink{Path: "merged", Format: engine.Parquet, Mode: engine.Merge, Keys: []string{"id"}, PartitionBy: []string{"day"}})
 	ref := func(name string, body engine.JobBody) engine.Ref {
 		id, err := store.CreateJob(t.Context(), name, body, "test", now)

@@ -1,0 +1,46 @@
+package dbtest_test
+
+import (
+	"testing"
+	"time"
+
+	"dogear/db"
+	"dogear/db/dbtest"
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// TestManifestsAreOfCommittedBatches: neither a batch that was only staged nor
+// one from long ago is recalled.
+func TestManifestsAreOfCommittedBatches(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		now := time.Now()
+		put := func(at time.Time, state engine.BatchState, root string) {
+			t.Helper()
+			run := engine.Run{ID: engine.NewID(at), Kind: engine.RunJob, Object: "j", Name: "j", Started: at}
+			batch := engine.Batch{ID: engine.NewID(at), Job: "j", State: state, At: at, Manifest: engine.Manifest{Sinks: []engine.SinkManifest{{Root: root}}}}
+			for _, w := range store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+				return flow.Writes{Run: run, Batch: &batch}, nil
+			}}}) {
+				if w.Err != nil {
+					t.Fatal(w.Err)
+				}
+			}
+		}
+		put(now.Add(-48*time.Hour), engine.BatchFinalized, "long ago")
+		put(now.Add(-2*time.Minute), engine.BatchFinalized, "older")
+		put(now.Add(-time.Minute), engine.BatchStaged, "staged")
+		put(now, engine.BatchCommitted, "newest")
+
+		got, err := store.Manifests(t.Context(), now.Add(-time.Hour), 10)
+		one, errOne := store.Manifests(t.Context(), now.Add(-time.Hour), 1)
+
+		if err != nil || len(got) != 2 || got[0].Sinks[0].Root != "newest" || got[1].Sinks[0].Root != "older" {
+			t.Errorf("got %+v and %v, want newest and older", got, err)
+		}
+		if errOne != nil || len(one) != 1 {
+			t.Errorf("at most one: got %+v and %v", one, errOne)
+		}
+	})
+}
