@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -22,7 +23,11 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 	if err != nil {
 		return engine.Health{}, err
 	}
-	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: slices.Concat(rows, work)}, nil
+	checks := slices.Concat(rows, work)
+	slices.SortFunc(checks, func(a, b engine.Check) int {
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // I3 before I10
+	})
+	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks}, nil
 }
 
 // watch looks once a minute and says what it finds in the log and the metrics,
