@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -166,5 +167,29 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 		if len(p.GoFiles) > 0 && !strings.HasPrefix(p.Doc, "Package ") && !strings.HasPrefix(p.Doc, "Command ") {
 			t.Errorf("%s has no package comment", p.ImportPath)
 		}
+	}
+}
+
+// TestG6NoSQLRunsOverArrow: a view of DuckDB over an Arrow stream answers wrong
+// where a query projects or filters it, and can crash on nested columns
+// (duckdb-go#24, #28). Rows of tables are landed as Parquet files instead, so
+// no view of that kind may ever be registered.
+func TestG6NoSQLRunsOverArrow(t *testing.T) {
+	t.Parallel()
+	looked := 0
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			looked++
+			if bytes.Contains(text, []byte("NewArrowFromConn")) || bytes.Contains(text, []byte("RegisterView")) || bytes.Contains(text, []byte("//go:build duckdb_arrow")) {
+				t.Errorf("%s/%s hands Arrow to DuckDB", p.ImportPath, name)
+			}
+		}
+	}
+	if looked < 300 {
+		t.Errorf("only %d files were looked at", looked)
 	}
 }

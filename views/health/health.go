@@ -1,0 +1,2 @@
+// Package health shows whether everything holds that must.
+package health
