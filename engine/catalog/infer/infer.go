@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -182,6 +181,9 @@ func (s *Shape) clean(names []string, width int) []string {
 		}
 		if name == "" {
 			name = fmt.Sprintf("column%d", i)
+			if i < len(names) {
+				s.Notes = append(s.Notes, fmt.Sprintf("Column %d has no name in the header; it is called %s.", i+1, name))
+			}
 		}
 		unique := name
 		for n := 1; seen[strings.ToLower(unique)]; n++ {
@@ -194,40 +196,4 @@ func (s *Shape) clean(names []string, width int) []string {
 		clean[i] = unique
 	}
 	return clean
-}
-
-// plainName is what most names of columns look like.
-var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_ .:/()#%$&+-]{0,149}$`)
-
-// isHeader reports whether the first record names the columns: all its cells
-// are text, all but a last one are filled, and it differs from the rows below.
-func isHeader(records [][]string, d engine.Dialect) bool {
-	first := records[0]
-	seen := map[string]bool{}
-	for i, cell := range first {
-		cell = strings.TrimSpace(cell)
-		if cell == "" && i == len(first)-1 && i > 0 {
-			continue
-		}
-		if !plainName.MatchString(cell) || seen[cell] || classify(cell, d.Decimal, isoDate).kind != text {
-			return false
-		}
-		seen[cell] = true
-	}
-	rows := records[1:]
-	for i := range first {
-		var c Column
-		for _, row := range rows {
-			if i < len(row) {
-				if strings.TrimSpace(row[i]) == strings.TrimSpace(first[i]) && first[i] != "" {
-					return false // a value that comes again is no name
-				}
-				c.see(row[i], d.Decimal, isoDate, d.NullText)
-			}
-		}
-		if c.kind != text && c.kind != unknown {
-			return true // text above numbers or dates
-		}
-	}
-	return true
 }

@@ -217,6 +217,29 @@ func TestHeadersAreToldFromData(t *testing.T) {
 		{"first,last\nAnn,Lee\nBo,Ray\n", true},
 		{"a,x\nb,y\na,z\n", false},
 		{"id\n1\n2\n", true},
+		{"id,price_€,size*\n1,5,6\n", true},
+		{"name?,total (€)\nAnn,x\nBo,y\n", true},
+		{"id,total (€)\n1,2.5\n", true},
+		{"id,2024,2025\n1,5,6\n", true},
+		{"name,2024,2025\nAnn,5,6\nBo,7,8\n", true},
+		{"name,2024-01,2024-02\nAnn,5,6\n", true},
+		{"id,\"my \"\"x\"\"\"\n1,2\n", true},
+		{"id,id,v\n1,2,3\n", true},
+		{"id,,v\n1,2,3\n", true},
+		{"mail (user@host),n\na@b.org,1\n", true},
+		{"#,name\n1,Ann\n", true},
+		// Data, whatever its first line looks like.
+		{"Ann,2024\nBo,2025\n", false},
+		{"Ann,17\nBo,18\n", false},
+		{"NA,3\n1,4\n2,5\n", false},
+		{"x,x\ny,z\n", false},
+		{"a,,b\nc,d,e\n", false},
+		{"ann@b.org,Berlin\nbo@b.org,Kiel\n", false},
+		{"http://a.org,Ann, Lee\nhttp://b.org,Bo,Ray\n", false},
+		{"2024,5\n2025,6\n", false},
+		{"007,x\n1,y\n", false},
+		{"12:30,a\n12:45,b\n", false},
+		{",\n1,2\n", false},
 	}
 	for _, test := range tests {
 		s, err := CSV(Head{[]byte(test.file), true}, engine.Dialect{})
@@ -224,6 +247,29 @@ func TestHeadersAreToldFromData(t *testing.T) {
 
 		if s.Header() != test.want {
 			t.Errorf("%q: got %v, want %v", test.file, s.Header(), test.want)
+		}
+	}
+}
+
+func TestOddNamesAreMendedAndNoted(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ file, columns, note string }{
+		{"id,id,v\n1,2,3\n", "id BIGINT, id_1 BIGINT, v BIGINT", "The name id stands twice in the header; the second is called id_1."},
+		{"id,ID\n1,2\n", "id BIGINT, ID_1 BIGINT", "The name ID stands twice in the header; the second is called ID_1."},
+		{"id,,v\n1,2,3\n", "id BIGINT, column1 BIGINT, v BIGINT", "Column 2 has no name in the header; it is called column1."},
+		{"id,price_€,size*\n1,5,6\n", "id BIGINT, price_€ BIGINT, size* BIGINT", ""},
+		{"id,2024,2025\n1,5,6\n", "id BIGINT, 2024 BIGINT, 2025 BIGINT", ""},
+		{"id,\"my \"\"x\"\"\"\n1,2\n", "id BIGINT, my \"x\" BIGINT", ""},
+	}
+	for _, tt := range tests {
+		s, err := CSV(Head{[]byte(tt.file), true}, engine.Dialect{})
+		must(t, err)
+
+		if got := columns(s); got != tt.columns {
+			t.Errorf("%q: got %s, want %s", tt.file, got, tt.columns)
+		}
+		if got := strings.Join(s.Notes, " "); got != tt.note {
+			t.Errorf("%q: got the notes %q, want %q", tt.file, got, tt.note)
 		}
 	}
 }
