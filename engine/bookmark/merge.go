@@ -191,16 +191,16 @@ func (m *merge) judgeKnown(o engine.Object, prior *engine.Entry, difference engi
 		m.except(o, engine.ReasonHeld, prior.Note, prior)
 	case difference == engine.ReasonTouched:
 		m.except(o, engine.ReasonTouched, "only its time has changed", prior)
-	case prior.State == engine.EntryHeld && prior.Hash == heldUnread:
+	case prior.State == engine.EntryHeld && prior.Hash == HeldUnread:
 		m.fresh(o, engine.ReasonNew, prior) // it was held as it was; now it is another
 	default:
 		m.changedObject(o, prior)
 	}
 }
 
-// heldUnread marks the entry of an object that was held before its first
+// HeldUnread marks the entry of an object that was held before its first
 // reading: once its content changes it is new, not changed.
-const heldUnread = "unread"
+const HeldUnread = "unread"
 
 // fresh takes an object that has not been read, if it has settled.
 func (m *merge) fresh(o engine.Object, reason engine.Reason, prior *engine.Entry) {
@@ -260,7 +260,9 @@ func (m *merge) compare(ctx context.Context, o engine.Object, e *engine.Entry) (
 		return engine.ReasonAlreadyRead, nil // stores report times in other precisions on other paths (B05)
 	case o.ModNS == e.ModNS && (o.Inode == e.Inode || o.Inode == 0 || e.Inode == 0):
 		return engine.ReasonAlreadyRead, nil
-	case m.planner.Hasher == nil || e.Hash == "" || e.Hash == heldUnread:
+	case e.Hash == HeldUnread:
+		return engine.ReasonChanged, nil // it may have been mended
+	case m.planner.Hasher == nil || e.Hash == "":
 		return engine.ReasonTouched, nil
 	}
 	content, err := m.planner.Hasher.Hash(ctx, m.src, o)

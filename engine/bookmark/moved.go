@@ -143,7 +143,7 @@ func (m *merge) equal(ctx context.Context, o engine.Object, e *engine.Entry) (bo
 	if o.Inode != 0 && o.Inode == e.Inode && o.ModNS == e.ModNS {
 		return true, nil
 	}
-	if m.planner.Hasher == nil || e.Hash == "" || e.Hash == heldUnread {
+	if m.planner.Hasher == nil || e.Hash == "" || e.Hash == HeldUnread {
 		return false, nil
 	}
 	hash, err := m.planner.Hasher.Hash(ctx, m.src, o)

@@ -123,7 +123,7 @@ func hold(ctx context.Context, pages Pages, root string, part engine.SourcePlan,
 		e.State, e.Hash, e.Note = engine.EntryHeld, heldByPerson, note
 	}
 	w, err := rewrite(ctx, pages, root, func(e *engine.Entry) bool {
-		unread := e.State == engine.EntryReopened || e.State == engine.EntryHeld && e.Hash == heldUnread
+		unread := e.State == engine.EntryReopened || e.State == engine.EntryHeld && e.Hash == HeldUnread
 		if !unread || !p.picks(e.Object) {
 			return false
 		}

@@ -37,6 +37,9 @@ type Runner struct {
 	Now     func() time.Time
 }
 
+// errNothingLeft ends an attempt well before it has written anything.
+var errNothingLeft = errors.New("nothing to do: everything changed since it was listed, and is read by the next run")
+
 // maxTries is how often a batch begins again because its files change while
 // they are read.
 const maxTries = 3
@@ -100,10 +103,14 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 		return runner.Result{}, err
 	}
 	if w.nothingLeft() {
-		h.Log(runner.Info, "nothing to do: everything changed since it was listed, and is read by the next run")
+		h.Log(runner.Info, errNothingLeft.Error())
 		return runner.Result{State: engine.Succeeded}, nil
 	}
 	computed, err := w.compute(ctx)
+	if errors.Is(err, errNothingLeft) {
+		h.Log(runner.Info, err.Error())
+		return runner.Result{State: engine.Succeeded}, w.discard(ctx)
+	}
 	if err != nil {
 		return runner.Result{}, errors.Join(err, w.discard(ctx))
 	}
@@ -189,12 +196,19 @@ func (w *work) compute(ctx context.Context) (duck.Result, error) {
 			return duck.Result{}, err
 		}
 		result, err := w.worker().Do(ctx, w.request())
-		if err != nil {
+		if ctx.Err() != nil {
 			return result, err
 		}
-		again, err := w.verify(ctx)
-		if err != nil || !again {
+		// A file that changed or went may be why the worker failed.
+		again, unsure := w.verify(ctx)
+		if err == nil {
+			err = unsure
+		}
+		if unsure != nil || !again {
 			return result, err
+		}
+		if w.nothingLeft() {
+			return result, errNothingLeft
 		}
 		if try == maxTries {
 			return result, engine.Errorf(engine.Conflict, "The files of this job keep changing while they are read. Let their writer finish, or give the source a longer settle time.")

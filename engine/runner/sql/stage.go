@@ -71,20 +71,19 @@ func (w *work) ledger(ctx context.Context, computed duck.Result, result *runner.
 		}
 		for _, f := range w.fetched[i].Files {
 			entry := engine.Entry{Object: f.Object, Run: w.Attempt.Run.ID, State: engine.EntryRead}
-			for _, held := range computed.Held {
-				if held.Input == part.Source && held.Key == f.Key {
-					entry.State, entry.Note = engine.EntryHeld, held.Note
-				}
+			if note, held := heldNote(computed, part.Source, f.Key); held {
+				entry.State, entry.Note, entry.Hash = engine.EntryHeld, note, hashBefore(part, f.Key)
+				change.Entries = append(change.Entries, entry)
+				continue
 			}
-			if entry.State == engine.EntryRead {
-				counts.Files++
-				counts.BytesIn += f.Size
-			}
+			counts.Files++
+			counts.BytesIn += f.Size
 			if part.Spec.Table != "" {
 				entry.Object = read(f.Object, part, computed.Landed)
 			} else if part.Read != engine.ReadAll && f.ETag == "" {
 				hash, err := w.Source.Hash(ctx, part.Spec, f.Object)
-				if err != nil {
+				// One that is gone by now was whole when it had been read.
+				if err != nil && engine.CodeOf(err) != engine.NotFound {
 					return err
 				}
 				entry.Hash = hash
@@ -97,6 +96,27 @@ func (w *work) ledger(ctx context.Context, computed duck.Result, result *runner.
 		}
 	}
 	return nil
+}
+
+// heldNote says why the worker has left a file out, where it has.
+func heldNote(computed duck.Result, source, key string) (note string, held bool) {
+	for _, h := range computed.Held {
+		if h.Input == source && h.Key == key {
+			return h.Note, true
+		}
+	}
+	return "", false
+}
+
+// hashBefore is the hash of what was read of a file before this batch found it
+// unreadable. Its content now may be closed to us, and was not read.
+func hashBefore(part engine.SourcePlan, key string) string {
+	for _, o := range part.Taken {
+		if o.Key == key && o.Prior != nil && o.Prior.State == engine.EntryRead {
+			return o.Prior.Hash
+		}
+	}
+	return bookmark.HeldUnread
 }
 
 // mayOverwrite refuses to overwrite partitions with the new files alone: rows
