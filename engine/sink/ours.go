@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dogear/engine"
 	"dogear/engine/place"
@@ -27,6 +28,9 @@ var suffixes = map[engine.Format][]string{
 // data file of the sink's format where the sink writes, which is the target
 // itself or a folder of its partitions. Whatever else lies there is somebody's.
 func ours(sink engine.Sink, key string) bool {
+	if !utf8.ValidString(key) { // a manifest could not name it
+		return false
+	}
 	name := strings.ToLower(path.Base(key))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	if !slices.ContainsFunc(suffixes[cmp.Or(sink.Format, engine.Parquet)], func(s string) bool { return strings.HasSuffix(name, s) }) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"dogear/engine"
 	"dogear/engine/bookmark"
@@ -46,7 +47,8 @@ type walker struct {
 }
 
 // child is an entry of a directory under the name it is sorted by: that of a
-// directory ends in a slash, because that is what its keys go on with.
+// directory ends in a slash, because that is what its keys go on with. Bytes
+// that are no text are replaced, for keys are texts.
 type child struct {
 	name  string
 	entry fs.DirEntry
@@ -86,7 +88,7 @@ func readDir(dir string) ([]child, error) {
 	}
 	children := make([]child, len(entries))
 	for i, e := range entries {
-		children[i] = child{e.Name(), e}
+		children[i] = child{strings.ToValidUTF8(e.Name(), "\uFFFD"), e}
 		if e.IsDir() {
 			children[i].name += "/"
 		}
@@ -96,6 +98,9 @@ func readDir(dir string) ([]child, error) {
 }
 
 func (w *walker) visit(ctx context.Context, key string, entry fs.DirEntry) error {
+	if !utf8.ValidString(entry.Name()) {
+		return w.leave(key, entry)
+	}
 	if entry.IsDir() {
 		if entry.Name() == ownFolder {
 			return nil
@@ -118,6 +123,19 @@ func (w *walker) visit(ctx context.Context, key string, entry fs.DirEntry) error
 	}
 	whole := w.source.Whole.Has(filepath.Join(w.root, key), info)
 	if !w.emit(bookmark.Listed{Object: object(key, info), Filtered: filtered, Whole: whole}) {
+		return errEnough
+	}
+	return nil
+}
+
+// leave lists a file, or a folder for all that lies in it, whose name no key can
+// hold.
+func (w *walker) leave(key string, entry fs.DirEntry) error {
+	o := engine.Object{Key: key}
+	if info, err := entry.Info(); err == nil && !entry.IsDir() {
+		o = object(key, info)
+	}
+	if !w.emit(bookmark.Listed{Object: o, Filtered: "has a name that is not UTF-8 text; rename it to have it read"}) {
 		return errEnough
 	}
 	return nil

@@ -375,3 +375,22 @@ func TestChangedObjectsHaveTheirOwnError(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errChanged)
 	}
 }
+
+// TestANameThatIsNoTextIsLeftOutAndBlocksNothing: keys are texts, and the files
+// around it stay in order.
+func TestANameThatIsNoTextIsLeftOutAndBlocksNothing(t *testing.T) {
+	t.Parallel()
+	dir, s := folder(t)
+	for _, key := range []string{"a.csv", "bad\x80\xfe.csv", "bad\u00e9.csv", "bad\xff/in.csv", "c.csv"} {
+		write(t, filepath.Join(dir, key), "x")
+	}
+
+	taken, left := list(t, s, engine.Source{Path: dir})
+
+	if want := []string{"a.csv", "bad\u00e9.csv", "c.csv"}; !slices.Equal(taken, want) {
+		t.Errorf("taken: got %q, want %q", taken, want)
+	}
+	if len(left) != 2 || !strings.Contains(left["bad\uFFFD.csv"], "not UTF-8") || !strings.Contains(left["bad\uFFFD/"], "not UTF-8") {
+		t.Errorf("left out: got %q, want the file and the folder", left)
+	}
+}
