@@ -41,7 +41,7 @@ func (e *Exec) launch(n engine.NodeRun, batch *engine.Batch) {
 		delete(e.working, n.Key())
 		e.mu.Unlock()
 		e.targets.release(n.Key())
-		e.slots.release(n.Ref)
+		e.slots.release(n.Key())
 		e.fill()
 	})
 }
@@ -214,20 +214,27 @@ func (a *attempt) takeTargets(ctx context.Context) error {
 // write commits a step on the attempt's node, unless somebody else has taken
 // the node over, which its fence shows. The node is then as it was written.
 func (a *attempt) write(ctx context.Context, decide func(engine.Run, engine.NodeRun) (flow.Writes, error)) error {
-	return a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, _ flow.State) (flow.Writes, error) {
+	return a.step(ctx, flow.Step{}, func(run engine.Run, node engine.NodeRun, _ flow.State) (flow.Writes, error) {
 		return decide(run, node)
 	})
 }
 
-func (a *attempt) writeWith(ctx context.Context, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
+// writeEnd commits the step in which the attempt's node ends.
+func (a *attempt) writeEnd(ctx context.Context, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
+	return a.step(ctx, flow.Step{Ends: true}, decide)
+}
+
+func (a *attempt) step(ctx context.Context, step flow.Step, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
 	key, fence := a.node.Key(), a.node.Fence
-	w, err := a.e.do(context.WithoutCancel(ctx), flow.Step{Run: a.node.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	step.Run = a.node.Run
+	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
 		now, err := current(st, key, fence)
 		if err != nil {
 			return flow.Writes{}, err
 		}
 		return decide(run, now, st)
-	}})
+	}
+	w, err := a.e.do(context.WithoutCancel(ctx), step)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -95,6 +96,9 @@ type Exec struct {
 type item struct {
 	step flow.Step
 	done chan flow.Written // nil where nobody waits
+	// starts is the waiting node that the step starts, where it is that. Without
+	// room for it the step writes nothing and the node waits on.
+	starts *engine.NodeRun
 }
 
 // New makes an Exec.
@@ -118,7 +122,7 @@ func New(c Config) *Exec {
 		c.Logged = func(engine.NodeKey) {}
 	}
 	return &Exec{
-		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}},
+		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}, back: map[engine.NodeKey]bool{}},
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
 	}
 }
@@ -202,11 +206,13 @@ func (e *Exec) gather() []item {
 	return group
 }
 
-// commit writes a group and then does what follows from it.
+// commit writes a group and then does what follows from it. Nodes that wait
+// for the slots of those that end are started in the same transaction.
 func (e *Exec) commit(ctx context.Context, group []item) {
+	group = append(group, e.successors(group)...)
 	steps := make([]flow.Step, len(group))
 	for i := range group {
-		steps[i] = e.claiming(group[i].step)
+		steps[i] = e.claiming(group[i])
 	}
 	e.slots.begin()
 	written := e.Store.Commit(ctx, steps)
@@ -215,13 +221,25 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 		if w.Err == nil {
 			e.effects(w.Writes, claimed)
 		}
-		if group[i].done != nil {
+		switch {
+		case group[i].done != nil:
 			group[i].done <- w
-		} else if w.Err != nil {
-			e.Log.Error("a transition was refused", "run", group[i].step.Run, "err", w.Err)
+		case w.Err != nil:
+			e.refused(&group[i], w.Err)
 		}
 	}
 	e.fill()
+}
+
+// refused deals with a step that nobody waits for and that wrote nothing.
+func (e *Exec) refused(i *item, err error) {
+	switch {
+	case i.starts != nil && errors.Is(err, errNoRoom):
+		e.awaitFirst(*i.starts)
+	case i.starts != nil && engine.CodeOf(err) == engine.Conflict: // it was stopped meanwhile
+	default:
+		e.Log.Error("a transition was refused", "run", i.step.Run, "err", err)
+	}
 }
 
 // do queues a step and waits for what became of it.

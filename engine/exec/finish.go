@@ -98,7 +98,7 @@ func (a *attempt) pause(ctx context.Context, wait time.Duration) bool {
 func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []engine.TableChange) {
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err == nil {
-		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+		err = a.writeEnd(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
 			now := a.e.Now().UTC()
 			node.Error = ""
 			if err := node.Move(engine.Succeeded, now); err != nil {
@@ -145,7 +145,7 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 	}
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err == nil {
-		err = a.writeWith(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+		err = a.writeEnd(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
 			return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: p.graph, moves: moves, inputs: inputs})
 		})
 	}

@@ -32,7 +32,7 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 	}
 	if err == nil && n.State == engine.Stopping {
 		err = e.stopLeft(ctx, n, batch)
-		e.slots.release(n.Ref)
+		e.slots.release(n.Key())
 		e.fill()
 	} else if err == nil {
 		err = e.retake(ctx, n, batch)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -18,14 +19,26 @@ type slots struct {
 	// claimed are the claims of the group that is being committed: they count
 	// only once the group is written.
 	claimed map[engine.NodeKey]bool
-	limits  map[engine.Ref]int
-	uneven  int // how often in a row the watchdog saw more of them than work
+	// ending are the nodes that end in that group: their slots are free for its
+	// claims.
+	ending map[engine.NodeKey]bool
+	// back are nodes whose slot was given back when their end was written.
+	back   map[engine.NodeKey]bool
+	limits map[engine.Ref]int
+	uneven int // how often in a row the watchdog saw more of them than work
 }
 
 func (s *slots) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claimed = map[engine.NodeKey]bool{}
+	s.claimed, s.ending = map[engine.NodeKey]bool{}, map[engine.NodeKey]bool{}
+}
+
+// ends notes that a node which holds a slot ends in this group.
+func (s *slots) ends(key engine.NodeKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending[key] = true
 }
 
 // claim takes a slot for node, if there is one. why says in words what is full.
@@ -41,10 +54,15 @@ func (s *slots) claim(n *engine.NodeRun) (ok bool, why string) {
 			same++
 		}
 	}
+	for key := range s.ending {
+		if key.Ref == n.Ref {
+			same--
+		}
+	}
 	if s.busy[n.Ref]+same >= s.limit(n.Ref) {
 		return false, "waits until another run of " + n.Name + " has ended"
 	}
-	if len(s.claimed) >= s.free {
+	if len(s.claimed) >= s.free+len(s.ending) {
 		return false, "waits for one of the server's slots"
 	}
 	s.claimed[n.Key()] = true
@@ -69,8 +87,8 @@ func (s *slots) setLimit(ref engine.Ref, n int) {
 	s.limits[ref] = n
 }
 
-// end makes the claims of the written steps count, lets the others go, and
-// returns those that count.
+// end makes the claims and the ends of the written steps count, lets the others
+// go, and returns the claims that count.
 func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,9 +100,14 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 				s.busy[n.Ref]++
 				counted[n.Key()] = true
 			}
+			if w.Err == nil && n.State.Done() && s.ending[n.Key()] {
+				s.free++
+				s.busy[n.Ref]--
+				s.back[n.Key()] = true
+			}
 		}
 	}
-	s.claimed = nil
+	s.claimed, s.ending = nil, nil
 	return counted
 }
 
@@ -96,42 +119,97 @@ func (s *slots) take(ref engine.Ref) {
 	s.busy[ref]++
 }
 
-func (s *slots) release(ref engine.Ref) {
+// release gives the slot of a node back, unless that was done with its end.
+func (s *slots) release(key engine.NodeKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.back[key] {
+		delete(s.back, key)
+		return
+	}
 	s.free++
-	s.busy[ref]--
+	s.busy[key.Ref]--
 }
+
+// errNoRoom refuses the start of a waiting node.
+var errNoRoom = errors.New("there is no room for the node yet")
 
 // claiming lets a step start at once the ready nodes that it makes, where
 // there is room: the next node then starts after one flush of the disk.
-func (e *Exec) claiming(step flow.Step) flow.Step {
-	decide, stopping := step.Decide, e.stopping()
+func (e *Exec) claiming(i item) flow.Step {
+	step, stopping := i.step, e.stopping()
+	decide := step.Decide
 	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
 		w, err := decide(run, st)
 		if err != nil {
 			return w, err
 		}
-		for i := range w.Nodes {
-			n := &w.Nodes[i]
-			if stopping || n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
+		for k := range w.Nodes {
+			if n := &w.Nodes[k]; step.Ends && n.State.Done() && e.works(n.Key()) {
+				e.slots.ends(n.Key())
+			}
+		}
+		for k := range w.Nodes {
+			n := &w.Nodes[k]
+			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
 				continue
 			}
 			ok, why := false, "waits until its run goes on"
-			if w.Run.Paused.IsZero() {
+			if w.Run.Paused.IsZero() && !stopping {
 				ok, why = e.slots.claim(n)
 			}
-			if !ok {
+			switch {
+			case !ok && i.starts != nil:
+				return flow.Writes{}, errNoRoom
+			case !ok && !stopping:
 				n.Why = why
-				continue
+			case ok:
+				// The version that starts is the one of this moment (model.md, Runs).
+				n.State, n.Why, n.Fence, n.Version = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version
+				restate(w.Events, n)
 			}
-			// The version that starts is the one of this moment (model.md, Runs).
-			n.State, n.Why, n.Fence, n.Version = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version
-			restate(w.Events, n)
 		}
 		return w, nil
 	}
 	return step
+}
+
+// works reports whether an attempt of this server works on a node.
+func (e *Exec) works(key engine.NodeKey) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.working[key] != nil
+}
+
+// successors are starts of waiting nodes, one for each node that ends in the
+// group: it takes over the slot in the same transaction.
+func (e *Exec) successors(group []item) []item {
+	ends := 0
+	for i := range group {
+		if group[i].step.Ends {
+			ends++
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return nil
+	}
+	var starts []item
+	for looked := 0; looked < len(e.waiting) && len(starts) < ends; {
+		n := e.waiting[looked]
+		if e.paused[n.Run] {
+			looked++
+			continue
+		}
+		if looked == 0 { // nearly always, and then nothing is moved
+			e.waiting = e.waiting[1:]
+		} else {
+			e.waiting = slices.Delete(e.waiting, looked, looked+1)
+		}
+		starts = append(starts, item{step: e.start(n), starts: &n})
+	}
+	return starts
 }
 
 // restate makes the event of a node say the state it went to at once.
@@ -158,6 +236,13 @@ func (e *Exec) await(n engine.NodeRun) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.waiting = append(e.waiting, n)
+}
+
+// awaitFirst puts a node back for which there was no room after all.
+func (e *Exec) awaitFirst(n engine.NodeRun) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiting = slices.Insert(e.waiting, 0, n)
 }
 
 // unwait forgets a node that was stopped before it started.
@@ -193,7 +278,7 @@ func (e *Exec) fill() {
 	e.waiting = e.waiting[from:]
 	e.mu.Unlock()
 	for _, n := range chosen {
-		e.push(item{step: e.start(n)})
+		e.push(item{step: e.start(n), starts: &n})
 	}
 }
 

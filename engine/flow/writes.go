@@ -48,7 +48,9 @@ type Writes struct {
 type Step struct {
 	Run engine.ID
 	// New is set for the first step of a run: the run to make.
-	New    *engine.Run
+	New *engine.Run
+	// Ends says that the step ends a node, whose slot is then free for another.
+	Ends   bool
 	Decide func(run engine.Run, st State) (Writes, error)
 }
 
