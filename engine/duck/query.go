@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"unicode/utf8"
 
 	"dogear/engine"
 )
@@ -15,6 +16,13 @@ const resultView = "dogear result"
 // showAnyway is how many rows of a file may be refused before a query fails:
 // people look at files because something is wrong with them.
 const showAnyway = 1_000_000
+
+// How many bytes of a cell, and about how many of all rows, are answered: they
+// are for people to look at, and stand in memory several times on their way.
+const (
+	maxCell = 1 << 20
+	maxPage = 16 << 20
+)
 
 func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (result Result, err error) {
 	t := task{inputs: q.Inputs, steps: q.Steps, properties: q.Properties, maxRejects: showAnyway, ordered: true}
@@ -51,15 +59,22 @@ func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (res
 func (s *session) fetch(ctx context.Context, maxRows int, table *Table) error {
 	stop := s.watch(ctx, "querying")
 	defer stop()
-	query := fmt.Sprintf("SELECT COLUMNS(*)::VARCHAR FROM (SELECT * FROM %s LIMIT %d)", quote(resultView), maxRows+1)
+	// One character more than a cell may have bytes tells that it was cut.
+	query := fmt.Sprintf("SELECT left(COLUMNS(*)::VARCHAR, %d) FROM (SELECT * FROM %s LIMIT %d)", maxCell+1, quote(resultView), maxRows+1)
 	rows, err := s.c.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	size, cut := 0, 0
 	for rows.Next() {
 		if len(table.Rows) == maxRows {
 			table.More = true
+			break
+		}
+		if size >= maxPage {
+			table.More = true
+			s.events.note(true, "only the first %d rows are shown: they hold %s", len(table.Rows), engine.Bytes(int64(size)))
 			break
 		}
 		row := make([]*string, len(table.Columns))
@@ -70,9 +85,31 @@ func (s *session) fetch(ctx context.Context, maxRows int, table *Table) error {
 		if err := rows.Scan(into...); err != nil {
 			return fmt.Errorf("read a row: %w", err)
 		}
+		for _, cell := range row {
+			if cell == nil {
+				continue
+			}
+			if len(*cell) > maxCell {
+				*cell = clip(*cell)
+				cut++
+			}
+			size += len(*cell)
+		}
 		table.Rows = append(table.Rows, row)
 	}
+	if cut > 0 {
+		s.events.note(true, "%s longer than %s and shown cut", plural(int64(cut), "value is", "values are"), engine.Bytes(maxCell))
+	}
 	return rows.Err()
+}
+
+// clip cuts a text to maxCell bytes, between two characters.
+func clip(text string) string {
+	end := maxCell
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
 
 // export writes every row to one file.

@@ -42,6 +42,8 @@ type Service struct {
 	// Timeout bounds one query; 0 is a minute.
 	Timeout time.Duration
 	Threads int // of a worker; 0 is all processors
+
+	turns turns
 }
 
 const (
@@ -151,7 +153,7 @@ func (a *answer) rows() engine.Rows {
 // Query runs a statement over the tables of the catalog and returns its first
 // rows.
 func (s *Service) Query(ctx context.Context, sql string, limit int) (engine.Rows, error) {
-	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	result, err := s.queued(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		inputs, err := s.mentioned(ctx, sql, dir)
 		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, MaxRows: limit}}, err
 	})
@@ -170,7 +172,7 @@ func (s *Service) Export(ctx context.Context, sql string, format engine.Format, 
 	}
 	defer os.RemoveAll(out)
 	path := filepath.Join(out, "rows."+string(format))
-	got, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	got, err := s.queued(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		inputs, err := s.mentioned(ctx, sql, dir)
 		return duck.Request{Query: &duck.Query{Inputs: inputs, SQL: sql, Export: path, Format: format}}, err
 	})

@@ -401,3 +401,26 @@ func TestPreviewOfATableOfADatabaseIsASampleOfIt(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAnswerHoldsOnlySoManyBytes: a cell is cut between two characters, and
+// rows that hold too much end the page.
+func TestAnAnswerHoldsOnlySoManyBytes(t *testing.T) {
+	t.Parallel()
+	s, _ := shop(t)
+
+	cell, err := s.Query(t.Context(), "SELECT repeat('é', 3_000_000) AS long, 'b' AS short", 10)
+	must(t, err)
+	page, err := s.Query(t.Context(), "SELECT repeat('x', 1_000_000) FROM range(100)", 1000)
+	must(t, err)
+
+	long := *cell.Cells[0][0]
+	if len(long) != 1<<20 || strings.TrimRight(long, "é") != "" || *cell.Cells[0][1] != "b" {
+		t.Errorf("the long cell: got %d bytes, want 1 MiB of é", len(long))
+	}
+	if said := strings.Join(cell.Notices, "; "); !strings.Contains(said, "1 value is longer than") {
+		t.Errorf("the long cell: got the notices %q", said)
+	}
+	if len(page.Cells) != 17 || !page.More || !strings.Contains(strings.Join(page.Notices, "; "), "only the first 17 rows are shown") {
+		t.Errorf("the long page: got %d rows, more %v and %q, want 17 of 100", len(page.Cells), page.More, page.Notices)
+	}
+}

@@ -18,7 +18,7 @@ func (s *Service) SampleTable(ctx context.Context, id engine.ID) (engine.Rows, e
 	if err != nil {
 		return engine.Rows{}, err
 	}
-	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	result, err := s.queued(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		input, err := s.table(ctx, table, filepath.Join(dir, "in"), sampleFiles)
 		input.Limit = sampleRows
 		return first(input), err
@@ -35,7 +35,7 @@ func first(input duck.Input) duck.Request {
 // SampleFile reads the first rows of one file.
 func (s *Service) SampleFile(ctx context.Context, connection engine.ID, path string, format engine.Format) (engine.Rows, error) {
 	src := engine.Source{Connection: connection, Path: literalPath(path), Format: format}
-	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	result, err := s.queued(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		input := duck.Input{Format: format, Limit: sampleRows}
 		err := s.fill(ctx, src, &input, filepath.Join(dir, "in"), 1)
 		if err == nil && len(input.Files) == 0 {
@@ -63,7 +63,7 @@ func (s *Service) Preview(ctx context.Context, job engine.JobBody, step string) 
 	if n := len(sql.Steps); n > 0 {
 		last = sql.Steps[n-1].Name
 	}
-	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
+	result, err := s.queued(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		inputs, err := s.sources(ctx, sql.Sources, dir)
 		return duck.Request{Query: &duck.Query{
 			Inputs: inputs, Steps: sql.Steps, Properties: sampleProperties(&job), SQL: `SELECT * FROM "` + strings.ReplaceAll(last, `"`, `""`) + `"`, MaxRows: sampleRows,
