@@ -128,6 +128,38 @@ test("a double click on Run starts one run, however fast the server answers", as
   await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
 });
 
+test("a double click on Run in the list starts one run, though the list is refreshed between the clicks", async () => {
+  const page = await house.page("/workflows");
+  const run = page.getByRole("button", { name: "Run daily-sales-pipeline" });
+  await run.waitFor();
+  let calls = 0;
+  let answer;
+  const held = new Promise((resolve) => { answer = resolve; });
+  await page.route(/\/run$/, async (route) => {
+    calls++;
+    await held;
+    await route.continue();
+  });
+  // Twice: by a morph that keeps the button, and by one that puts a new one there.
+  await run.click();
+  for (const renew of [false, true]) {
+    const refreshed = page.waitForResponse((r) => r.request().method() === "GET" && new URL(r.url()).pathname === "/workflows");
+    await page.evaluate((renew) => {
+      if (renew) document.querySelector("#workflows").replaceChildren();
+      document.body.dispatchEvent(new Event("dogear:runs-changed"));
+    }, renew);
+    await refreshed;
+    await run.waitFor();
+    await page.waitForFunction(() => !document.querySelector("#workflows.htmx-request, .htmx-swapping"));
+    await run.click();
+  }
+  answer();
+  await page.waitForURL(/\/runs\//);
+
+  assert.equal(calls, 1);
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
+});
+
 test("on a slow network edits show at once, saving says so, and a double click on Run starts one run", async () => {
   const page = await house.page(sample);
   await page.locator("dog-canvas.ready").waitFor();
