@@ -154,6 +154,7 @@ func (e *Exec) Run(ctx context.Context) error {
 	for _, id := range paused {
 		e.paused[id] = true
 	}
+	e.tidy()
 	// A transition is never cut off: the loop outlives ctx until all work is done.
 	loop, end := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -161,10 +162,30 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 	a.clean()
 }
 
-// clean removes the attempt's directory; its log stays.
+// clean removes the attempt's directory, and with the last of a run that of the
+// run; its log stays.
 func (a *attempt) clean() {
-	if err := os.RemoveAll(a.e.path("work", a.node.Key())); err != nil {
+	dir := a.e.path("work", a.node.Key())
+	if err := os.RemoveAll(dir); err != nil {
 		a.e.Log.Warn("the directory of an attempt could not be removed", "run", a.node.Run, "node", a.node.Ref, "err", err)
+	}
+	a.e.mu.Lock()
+	_, open := a.e.pins[a.node.Run]
+	a.e.mu.Unlock()
+	if !open { // of an open run another attempt may be about to make its own in it
+		_ = os.Remove(filepath.Dir(dir)) // it stays where another attempt is not yet clean
+	}
+}
+
+// tidy removes the empty directories of runs that an earlier server left.
+func (e *Exec) tidy() {
+	work := filepath.Join(e.Dir, "work")
+	runs, err := os.ReadDir(work)
+	if err != nil {
+		return // nothing was ever made
+	}
+	for _, run := range runs {
+		_ = os.Remove(filepath.Join(work, run.Name())) // one that is not empty is in use
 	}
 }
 
