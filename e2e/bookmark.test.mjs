@@ -54,7 +54,15 @@ async function looked(page, name) {
 async function opened() {
   const page = await house.page(bookmark);
   await page.getByTestId("days").waitFor();
+  await page.getByTestId("coverage").waitFor(); // nothing moves down any more
   return page;
+}
+
+// boxes are where elements lie, all of them at one moment: what follows the
+// bookmark may be drawn anew at any other.
+async function boxes(list) {
+  await list.first().waitFor();
+  return list.evaluateAll((all) => all.map((element) => element.getBoundingClientRect().toJSON()));
 }
 
 const figure = (page, name) => page.locator(".figure", { has: page.locator("dt", { hasText: name }) }).locator("dd").first();
@@ -78,7 +86,7 @@ test("dragging the mark back over two days says what it would do, and those days
   const titles = await days.evaluateAll((bars) => bars.slice(-2).map((bar) => bar.title));
   const files = titles.reduce((sum, title) => sum + Number(title.match(/: (\d+) files? read/)[1]), 0);
   const mark = page.getByRole("slider", { name: /bookmark/i });
-  const [from, to] = [await mark.boundingBox(), await days.nth(-2).boundingBox()];
+  const [[from], to] = [await boxes(mark), (await boxes(days)).at(-2)];
   await page.mouse.move(from.x + 1, from.y + 60);
   await page.mouse.down();
   await page.mouse.move(to.x + 1, from.y + 60, { steps: 8 });
@@ -112,7 +120,7 @@ test("bars are dragged across to read their days beside the bookmark", async () 
   const page = await opened();
   const version = await page.locator(".mark b").innerText();
   const days = page.locator("[data-testid=days] .bar");
-  const [from, to] = [await days.nth(3).boundingBox(), await days.nth(5).boundingBox()];
+  const [, , , from, , to] = await boxes(days);
   await page.mouse.move(from.x + 2, from.y + 4);
   await page.mouse.down();
   await page.mouse.move(to.x + 2, from.y + 4, { steps: 5 });
@@ -132,7 +140,7 @@ test("the map of source against target is dragged over to read its months again"
   await cells.first().waitFor();
   await looked(page, "coverage");
   const files = (await cells.evaluateAll((list) => list.map((cell) => cell.title))).map((title) => Number(title.match(/(\d+) files? read/)[1]));
-  const [from, to] = [await cells.nth(0).boundingBox(), await cells.nth(1).boundingBox()];
+  const [from, to] = await boxes(cells);
   await page.mouse.move(from.x + 6, from.y + 6);
   await page.mouse.down();
   await page.mouse.move(to.x + 6, to.y + 6, { steps: 4 });
@@ -218,8 +226,29 @@ test("a branch is tried and promoted, and the promotion undone", async () => {
   await trunk.getByRole("button", { name: "Undo" }).first().click();
   await trunk.getByRole("dialog").getByRole("button", { name: "Undo" }).click();
   await trunk.getByText(/undone, as in v\d+/).waitFor();
+  trunk.once("dialog", (question) => void question.accept());
   await trunk.getByTestId("branch").getByRole("button", { name: /Drop/ }).click();
   await trunk.getByText("None. A branch is a copy").waitFor();
+});
+
+test("a card says what waits, and its bookmark is paused and reset from the card's menu", async () => {
+  const page = await house.page("/workflows");
+  await page.locator("main a[href^='/workflows/']").first().click();
+  await page.locator("dog-canvas.ready").waitFor();
+  const card = page.locator("dog-canvas .node", { hasText: "raw-to-curated" });
+  await card.locator(".lag", { hasText: "up to date" }).waitFor();
+  const choose = async (item) => {
+    await card.click({ button: "right", position: { x: 60, y: 40 } });
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  await choose("Pause bookmark");
+  await card.locator(".lag", { hasText: "paused" }).waitFor();
+  await choose("Resume bookmark");
+  await card.locator(".lag:not(.warn)").waitFor();
+  await choose("Reset bookmark…");
+  await page.getByRole("dialog").getByText(/The next run reads 62 files/).waitFor();
+  await looked(page, "reset-job");
+  await page.keyboard.press("Escape");
 });
 
 test("a changed source is asked about before anything reads by its bookmark", async () => {

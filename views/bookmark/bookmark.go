@@ -228,3 +228,11 @@ func (v View) difference() string {
 	text, _, _ := strings.Cut(v.Differs, " Open the bookmark")
 	return text
 }
+
+// thing is what a source is made of.
+func (v View) thing() string {
+	if v.IsTable() {
+		return "range"
+	}
+	return "file"
+}

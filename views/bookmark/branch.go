@@ -64,3 +64,8 @@ func minuteOf(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02T15:04")
 }
+
+// dropWords ask before a branch goes, which cannot be undone.
+func (v View) dropWords() string {
+	return "Drop the branch “" + v.Mark.Branch + "”? What it counts as read and its history are gone then. Runs are not touched."
+}
