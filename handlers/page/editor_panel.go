@@ -146,15 +146,24 @@ func (p *Pages) saveCard(c web.Ctx) error {
 // people who edit different fields keep both.
 func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) error {
 	t := *panel.Trigger
-	panel.Trigger = &t
+	panel.Trigger, panel.Seen = &t, panel.Trigger
 	ops := triggerOps(&t, values, panel.Card)
 	if t.Type == engine.Scheduled {
 		if err := p.Schedules.Check(t.Schedule, t.Zone, p.Now()); err != nil {
+			panel.Seen = seenTrigger(*panel.Seen, values)
 			panel.Errors = map[string]string{scheduleField(err): engine.MessageOf(err)}
 			return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
 		}
 	}
 	return p.saveOps(c, panel, ops, "name")
+}
+
+// seenTrigger is t as the person saw it who sent values: a form that is shown
+// again keeps that, so that its next save tells what the person changed.
+func seenTrigger(t engine.Trigger, values url.Values) *engine.Trigger {
+	t.Name, t.Schedule, t.Zone = values.Get("seen.name"), values.Get("seen.schedule"), values.Get("seen.zone")
+	t.Missed, t.Overlap = engine.Missed(values.Get("seen.missed")), engine.Overlap(values.Get("seen.overlap"))
+	return &t
 }
 
 // scheduleField is the field that a refused schedule is about.

@@ -194,6 +194,42 @@ func TestATriggerIsChangedFieldByField(t *testing.T) {
 	}
 }
 
+// TestARefusedFormKnowsWhatThePersonSaw: a schedule that was refused, corrected
+// and sent again is saved; one that somebody else changed meanwhile is not
+// overwritten unseen, and is after the person was told.
+func TestARefusedFormKnowsWhatThePersonSaw(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	card := s.at("/cards/" + string(daily))
+	again := func(panel, typed string) url.Values {
+		form := url.Values{"schedule": {typed}, "enabled": {"yes"}}
+		for _, field := range []string{"name", "seen.name", "seen.schedule", "seen.zone", "seen.missed", "seen.overlap"} {
+			form.Set(field, value(t, panel, field))
+		}
+		return form
+	}
+	saved := func() string {
+		d, err := s.store.Draft(t.Context(), s.workflow)
+		must(t, err)
+		return d.Body.Trigger(daily).Schedule
+	}
+	_, panel := s.get(t, card)
+
+	refused, panel := s.change(t, card, again(panel, "*/5 * * * *"))
+	corrected, fresh := s.change(t, card, again(panel, "cron(0 3 * * ? *)"))
+	first := saved()
+	late, panel := s.change(t, card, again(panel, "cron(0 4 * * ? *)")) // a tab that has not seen the save
+	told, _ := s.change(t, card, again(panel, "cron(0 4 * * ? *)"))
+
+	if refused != 422 || corrected != 200 || first != "cron(0 3 * * ? *)" || !strings.Contains(fresh, first) {
+		t.Errorf("refused %d, corrected %d, saved %s; want 422, 200 and the corrected schedule", refused, corrected, first)
+	}
+	if late != 409 || told != 200 || saved() != "cron(0 4 * * ? *)" {
+		t.Errorf("a late change = %d, and once told = %d with %s; want 409, then 200 and saved", late, told, saved())
+	}
+}
+
 // TestAScheduleSaysWhatBecomesOfTimesThatCannotRun: missed and overlapping
 // ones, and of the last due times which run came of them or why none did.
 func TestAScheduleSaysWhatBecomesOfTimesThatCannotRun(t *testing.T) {

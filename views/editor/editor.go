@@ -74,6 +74,7 @@ type Panel struct {
 	Names    draft.Names
 
 	Trigger *engine.Trigger
+	Seen    *engine.Trigger // what the person saw before a form that was refused; nil otherwise
 	Next    []time.Time   // when a schedule fires next
 	Ticks   []engine.Tick // what became of its last due times, newest first
 	Warning string        // what the schedule does not do although it seems to
@@ -96,6 +97,14 @@ func (p Panel) href() string {
 		return at + "/panel"
 	}
 	return at + "/cards/" + p.Card
+}
+
+// seen is the trigger that the fields of the form were filled from at first.
+func (p Panel) seen() *engine.Trigger {
+	if p.Seen != nil {
+		return p.Seen
+	}
+	return p.Trigger
 }
 
 func (p Panel) seq() string { return strconv.FormatInt(p.Seq, 10) }

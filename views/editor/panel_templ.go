@@ -393,7 +393,7 @@ func triggerPanel(p Panel) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		t := p.Trigger
+		t, seen := p.Trigger, p.seen()
 		if t.Type == engine.Scheduled {
 			templ_7745c5c3_Err = heading("calendar-clock", t.Name, "Starts the workflow by schedule").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -422,7 +422,7 @@ func triggerPanel(p Panel) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = hidden([]pair{{"seen.name", t.Name}, {"seen.schedule", t.Schedule}, {"seen.zone", t.Zone}, {"seen.logic", string(t.Predicate.Logic)}, {"seen.missed", string(t.Missed)}, {"seen.overlap", string(t.Overlap)}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = hidden([]pair{{"seen.name", seen.Name}, {"seen.schedule", seen.Schedule}, {"seen.zone", seen.Zone}, {"seen.logic", string(seen.Predicate.Logic)}, {"seen.missed", string(seen.Missed)}, {"seen.overlap", string(seen.Overlap)}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
