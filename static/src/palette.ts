@@ -4,7 +4,9 @@ export function startPalette(): void {
   const dialog = document.querySelector<HTMLDialogElement>("#palette");
   if (!dialog) return;
   document.addEventListener("keydown", (event) => {
-    const typing = (event.target as Element).closest("input, textarea, select, [contenteditable], dialog");
+    // The SQL editor stands in a shadow root: seen from here the target is its
+    // host, and only the path knows the field.
+    const typing = event.composedPath().some((e) => e instanceof Element && e.matches("input, textarea, select, [contenteditable], dialog"));
     if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing && !document.querySelector("dog-canvas"))) {
       event.preventDefault();
       if (!dialog.open) dialog.showModal();
