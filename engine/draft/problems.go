@@ -26,6 +26,11 @@ type Facts struct {
 	Warn func(schedule string) string
 	// Uses lists the properties of the workflow that a job reads.
 	Uses func(ref engine.Ref) []string
+	// Faults lists what is wrong in a job or crawler that is published with the
+	// draft.
+	Faults func(ref engine.Ref) []engine.Fault
+	// Outside lists the places of a job or crawler that this server may not use.
+	Outside func(ref engine.Ref) []string
 }
 
 // The numbers of cards and start triggers that AWS Glue is made for.
@@ -81,6 +86,11 @@ func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard f
 		hard(ref.String(), "The %s of this card was deleted. Remove the card or replace it.", ref.Kind)
 		return
 	}
+	if facts.Faults != nil {
+		for _, fault := range facts.Faults(ref) {
+			hard(ref.String(), "%s: %s", name, fault.Message)
+		}
+	}
 	if facts.Uses == nil {
 		return
 	}
@@ -106,7 +116,9 @@ func soft(body *engine.WorkflowBody, g *graph.Graph, facts Facts) []Problem {
 		}
 	}
 	switch {
-	case starts == 0 && len(g.Cards()) > 0:
+	case len(g.Cards()) == 0:
+		found = append(found, Problem{Soft: true, Message: "This workflow is empty. Put a trigger and a job on it."})
+	case starts == 0:
 		found = append(found, Problem{Soft: true, Message: "Nothing starts this workflow. Add a trigger: on demand or by schedule."})
 	case starts > glueStarts:
 		found = append(found, Problem{Soft: true, Message: "AWS Glue allows one start trigger in a workflow."})
@@ -117,6 +129,12 @@ func soft(body *engine.WorkflowBody, g *graph.Graph, facts Facts) []Problem {
 	for _, ref := range g.Refs() {
 		if len(g.Starters(ref)) == 0 {
 			found = append(found, Problem{Card: ref.String(), Soft: true, Message: "Nothing starts " + facts.Names.Of(ref) + "."})
+		}
+		if facts.Outside == nil {
+			continue
+		}
+		for _, message := range facts.Outside(ref) {
+			found = append(found, Problem{Card: ref.String(), Soft: true, Message: facts.Names.Of(ref) + ": " + message})
 		}
 	}
 	return found

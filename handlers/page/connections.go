@@ -27,6 +27,9 @@ type connectionStore interface {
 type Places interface {
 	// Browse lists one level; an empty path is the top.
 	Browse(ctx context.Context, connection engine.ID, path string) (engine.Level, error)
+	// MayUse says why a folder of the server, or a path in it, may not be used.
+	// It lists nothing; of a bucket it knows nothing.
+	MayUse(path string) error
 	// Tables lists the tables of a database connection, and TableColumns
 	// describes one, in the database's own types.
 	Tables(ctx context.Context, connection engine.ID) ([]string, error)

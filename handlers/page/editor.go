@@ -178,16 +178,61 @@ func (d *desk) others(ref engine.Ref) []engine.Head {
 }
 
 func (d *desk) problems(p *Pages) []draft.Problem {
-	uses := map[engine.Ref][]string{}
+	uses, faults, paths := map[engine.Ref][]string{}, map[engine.Ref][]engine.Fault{}, map[engine.Ref][]string{}
 	for _, job := range d.jobs {
-		uses[engine.Ref{Kind: engine.KindJob, ID: job.ID}] = engine.PropertiesOf(&job.Body)
+		ref := engine.Ref{Kind: engine.KindJob, ID: job.ID}
+		uses[ref], paths[ref] = engine.PropertiesOf(&job.Body), pathsOf(&job.Body)
+		if job.Open {
+			faults[ref] = job.Body.Faults()
+		}
+	}
+	for _, crawler := range d.crawlers {
+		ref := engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}
+		for _, target := range crawler.Body.Targets {
+			paths[ref] = append(paths[ref], target.Path)
+		}
+		if crawler.Open {
+			faults[ref] = crawler.Body.Faults()
+		}
 	}
 	return draft.Problems(&d.draft.Body, draft.Facts{
 		Names:    d.names,
 		Schedule: func(text, zone string) error { return p.Schedules.Check(text, zone, p.Now()) },
 		Warn:     p.Schedules.Warn,
 		Uses:     func(ref engine.Ref) []string { return uses[ref] },
+		Faults:   func(ref engine.Ref) []engine.Fault { return faults[ref] },
+		Outside:  func(ref engine.Ref) []string { return p.outside(paths[ref]) },
 	})
+}
+
+// pathsOf are the folders and addresses that a job reads and writes.
+func pathsOf(job *engine.JobBody) []string {
+	if job.SQL == nil {
+		return nil
+	}
+	var paths []string
+	for _, s := range job.SQL.Sources {
+		paths = append(paths, s.Path)
+	}
+	for _, s := range job.SQL.Sinks {
+		paths = append(paths, s.Path)
+	}
+	return paths
+}
+
+// outside says which of paths this server may not use. One that is missing is
+// a fault of its own.
+func (p *Pages) outside(paths []string) []string {
+	var found []string
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if err := p.Places.MayUse(path); engine.CodeOf(err) == engine.Forbidden {
+			found = append(found, engine.MessageOf(err))
+		}
+	}
+	return found
 }
 
 // canvas draws the draft.

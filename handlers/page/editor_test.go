@@ -306,6 +306,35 @@ func TestADraftWithProblemsIsNotPublished(t *testing.T) {
 	}
 }
 
+// TestAJobThatCannotRunIsNotPublished: what is wrong in a new job is a problem
+// of its card, and nothing on the canvas is not a valid workflow.
+func TestAJobThatCannotRunIsNotPublished(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	_, empty := s.get(t, s.at("/head"))
+	body := engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{
+		Sources: []engine.Source{{Name: "sales", Path: "/etc/passwd"}}, Sinks: []engine.Sink{{From: "sales"}},
+	}}
+	id, err := s.store.CreateJob(t.Context(), "half-done", body, "owner", noon)
+	must(t, err)
+	s.patch(t, 0, draft.Op{Kind: draft.AddTrigger, New: &engine.Trigger{ID: daily, Name: "By hand", Type: engine.OnDemand}},
+		draft.Op{Kind: draft.AddNode, Card: "job-" + string(id)}, draft.Op{Kind: draft.Connect, Card: string(daily), To: "job-" + string(id)})
+
+	_, head := s.get(t, s.at("/head"))
+	status, answer := s.change(t, s.at("/publish"), url.Values{"seq": {"3"}, "with": {"job-" + string(id)}})
+
+	if strings.Contains(empty, "Valid") || !strings.Contains(empty, "Empty") {
+		t.Error("an empty workflow is not called Empty")
+	}
+	contains(t, "the head", head, "1 problem", `data-jump="job-`+string(id)+`"`, "half-done: Say where to write", "half-done: /etc/passwd may not be used")
+	if status != 422 || !strings.Contains(answer, "half-done: Say where to write") {
+		t.Errorf("publish = %d %s, want 422 that says what is missing", status, answer)
+	}
+	if w, err := s.store.Workflow(t.Context(), s.workflow); err != nil || w.Version != 0 {
+		t.Errorf("published v%d (%v), want nothing", w.Version, err)
+	}
+}
+
 func TestPropertiesAreSavedAndUndeclaredOnesAreAProblem(t *testing.T) {
 	t.Parallel()
 	s := edit(t)

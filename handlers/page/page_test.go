@@ -596,6 +596,13 @@ func (places) Browse(context.Context, engine.ID, string) (engine.Level, error) {
 	return engine.Level{Folders: []string{"/data/sales"}}, nil
 }
 
+func (places) MayUse(path string) error {
+	if strings.HasPrefix(path, "/etc") {
+		return engine.Errorf(engine.Forbidden, "%s may not be used: it is not below /data.", path)
+	}
+	return nil
+}
+
 func (places) Tables(context.Context, engine.ID) ([]string, error) {
 	return []string{"public.orders"}, nil
 }

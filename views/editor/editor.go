@@ -75,9 +75,9 @@ type Panel struct {
 
 	Trigger *engine.Trigger
 	Seen    *engine.Trigger // what the person saw before a form that was refused; nil otherwise
-	Next    []time.Time   // when a schedule fires next
-	Ticks   []engine.Tick // what became of its last due times, newest first
-	Warning string        // what the schedule does not do although it seems to
+	Next    []time.Time     // when a schedule fires next
+	Ticks   []engine.Tick   // what became of its last due times, newest first
+	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
 
 	Job         *job.Fields

@@ -14,6 +14,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/bucket"
 	"dogear/engine/exec"
+	"dogear/engine/place"
 	"dogear/engine/source"
 	"dogear/engine/table"
 )
@@ -45,6 +46,7 @@ func (l logs) Log(_ context.Context, key engine.NodeKey, offset, limit int64) ([
 
 // places looks into folders and buckets for the path picker.
 type places struct {
+	roots   place.Roots
 	sources *source.Source
 	buckets *bucket.Buckets
 	tables  *table.Databases
@@ -77,6 +79,17 @@ func (p places) TableColumns(ctx context.Context, connection engine.ID, name str
 func (p places) Browse(ctx context.Context, connection engine.ID, path string) (engine.Level, error) {
 	level, err := p.sources.Browse(ctx, connection, path)
 	return engine.Level{Address: level.Address, Parent: level.Parent, Folders: level.Folders, Files: level.Files, More: level.More}, err
+}
+
+// MayUse says why a path may not be used. Whether a bucket may is known only by
+// asking it.
+func (p places) MayUse(path string) error {
+	at, err := p.roots.Parse(path)
+	if err != nil || at.S3() {
+		return err
+	}
+	_, err = p.roots.MayExist(at.Root)
+	return err
 }
 
 // TestConnection lists the buckets of a connection, or asks a database what it

@@ -91,7 +91,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
-		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{sources, buckets, tables, store},
+		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Health: h, Sample: h.samplePage(),
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
