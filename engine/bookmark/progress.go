@@ -20,7 +20,9 @@ func (s *Service) Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan,
 	if err != nil {
 		return engine.SourcePlan{}, err
 	}
-	return s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: mark.Root}})
+	part, err := s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: mark.Root}})
+	part.LedgerVersion = mark.Version // of a branch, where it is one
+	return part, err
 }
 
 // Progress sums what is read and what waits by day of arrival.

@@ -210,7 +210,7 @@ func nothing(m Move) error {
 	case engine.MoveRelease:
 		return engine.Errorf(engine.NotFound, "Nothing that is held fits %s.", m.Pick.Words())
 	default:
-		return engine.Errorf(engine.Conflict, "Everything in the source counts as read already.")
+		return engine.Errorf(engine.Conflict, "Everything in the source counts as read already, or is held.")
 	}
 }
 

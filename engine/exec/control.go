@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -114,25 +115,27 @@ func unfinished(nodes []engine.NodeRun) []engine.Ref {
 
 // check refuses nodes that cannot be done again or marked.
 func check(g *graph.Graph, again flow.Again) error {
-	ran := map[engine.Ref]bool{}
+	ran, names := map[engine.Ref]bool{}, map[engine.Ref]string{}
 	for _, n := range again.Nodes {
 		ran[n.Ref] = ran[n.Ref] || n.State != engine.Skipped
+		names[n.Ref] = n.Name
 	}
+	of := func(ref engine.Ref) string { return cmp.Or(names[ref], string(ref.ID)) }
 	if len(again.Start) == 0 && len(again.Marks) == 0 {
 		return engine.Errorf(engine.Invalid, "Everything in this run succeeded; there is nothing to go on with. Choose the nodes to do again, or start a new run.")
 	}
 	for _, ref := range again.Start {
 		switch {
 		case !slices.Contains(g.Refs(), ref):
-			return engine.Errorf(engine.Invalid, "The %s %s is not part of this workflow.", ref.Kind, ref.ID)
+			return engine.Errorf(engine.Invalid, "The %s %s is not part of this workflow.", ref.Kind, of(ref))
 		case !ran[ref]:
-			return engine.Errorf(engine.Invalid, "The %s %s never ran in the earlier run, so there is nothing to do again. Choose what comes before it.", ref.Kind, ref.ID)
+			return engine.Errorf(engine.Invalid, "The %s %s never ran in the earlier run, so there is nothing to do again. Choose what comes before it.", ref.Kind, of(ref))
 		}
 	}
 	for ref, state := range again.Marks {
 		switch {
 		case !ran[ref] || !slices.Contains(g.Refs(), ref):
-			return engine.Errorf(engine.Invalid, "The %s %s did not run in the earlier run and cannot be marked.", ref.Kind, ref.ID)
+			return engine.Errorf(engine.Invalid, "The %s %s did not run in the earlier run and cannot be marked.", ref.Kind, of(ref))
 		case state != engine.Succeeded && state != engine.Failed:
 			return engine.Errorf(engine.Invalid, "A node can be marked succeeded or failed, not %s.", state)
 		case slices.Contains(again.Start, ref):

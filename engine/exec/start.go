@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if err != nil {
 		return engine.Run{}, err
 	}
-	if err := e.checkDeclared(ctx, &w, run.Properties); err != nil {
+	if err := e.checkDeclared(ctx, &w, run.Properties, given); err != nil {
 		return engine.Run{}, err
 	}
 	e.keep(pin{run, g})
@@ -100,8 +101,14 @@ func zoneOf(t *engine.Trigger) (*time.Location, error) {
 }
 
 // checkDeclared refuses a run in which a job would read a property that nobody
-// declares.
-func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties map[string]string) error {
+// declares, and one that is given a property that nobody knows: it would be a
+// slip of the pen that changes nothing.
+func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties, given map[string]string) error {
+	strangers := maps.Clone(given)
+	maps.DeleteFunc(strangers, func(name, _ string) bool {
+		_, declared := w.Properties[name]
+		return declared
+	})
 	for _, ref := range w.Refs() {
 		if ref.Kind != engine.KindJob {
 			continue
@@ -114,12 +121,27 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 			return err
 		}
 		e.keepJob(job)
+		for _, name := range engine.PropertiesOf(&job.JobBody) {
+			delete(strangers, name)
+		}
 		if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
 			return engine.Errorf(engine.Invalid, "Job %s reads the property %s, which workflow %s does not declare. Add it to the workflow's properties, or give it at the start.",
 				job.Name, strings.Join(missing, ", "), w.Name)
 		}
 	}
+	if len(strangers) > 0 {
+		return engine.Errorf(engine.Invalid, "Workflow %s has no property %s. %s",
+			w.Name, strings.Join(slices.Sorted(maps.Keys(strangers)), ", "), declares(w.Properties))
+	}
 	return nil
+}
+
+// declares says which properties there are.
+func declares(properties map[string]string) string {
+	if len(properties) == 0 {
+		return "It declares none; add the property to the workflow first."
+	}
+	return "It declares: " + strings.Join(slices.Sorted(maps.Keys(properties)), ", ") + "."
 }
 
 // StartJob starts a run of one job alone. With pick it reads those files again

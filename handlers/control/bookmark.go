@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,11 +105,20 @@ func (c *control) find(ctx context.Context, owner, name string) (Bookmark, error
 	}
 	switch {
 	case len(marks) == 0:
-		return found, engine.Errorf(engine.NotFound, "%s has no bookmark yet. It gets one when it first succeeds.", owner)
+		return found, c.noBookmark(ctx, owner)
 	case name == "":
 		return found, engine.Errorf(engine.Invalid, "%s has several bookmarks. Choose one with --ctx: %s.", owner, strings.Join(contexts, ", "))
 	}
 	return found, engine.Errorf(engine.NotFound, "%s has no bookmark %q. There is: %s.", owner, name, strings.Join(contexts, ", "))
+}
+
+// noBookmark says why a job or crawler has none.
+func (c *control) noBookmark(ctx context.Context, owner string) error {
+	job, err := c.Store.JobNamed(ctx, owner)
+	if err == nil && job.SQL != nil && !slices.ContainsFunc(job.SQL.Sources, func(s engine.Source) bool { return s.Read != engine.ReadAll }) {
+		return engine.Errorf(engine.NotFound, "%s reads its sources whole each time, so it has no bookmark.", owner)
+	}
+	return engine.Errorf(engine.NotFound, "%s has no bookmark yet. It gets one when it first succeeds.", owner)
 }
 
 // owner finds a job by name, or else a crawler.

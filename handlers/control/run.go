@@ -44,7 +44,7 @@ func (c *control) runs(w http.ResponseWriter, r *http.Request) error {
 
 // run answers GET /run?id=…; with wait=true when the run has ended.
 func (c *control) run(w http.ResponseWriter, r *http.Request) error {
-	id, err := engine.ParseID(r.FormValue("id"))
+	id, err := c.runID(r.Context(), r.FormValue("id"))
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,36 @@ func (c *control) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return c.answerRun(w, r, found)
+}
+
+// recentRuns is among how many runs a short id is looked for.
+const recentRuns = 1000
+
+// runID reads the id of a run, or the end of one, as pages show it.
+func (c *control) runID(ctx context.Context, text string) (engine.ID, error) {
+	id, err := engine.ParseID(text)
+	const least = 4
+	other := func(r rune) bool { return (r < '0' || r > '9') && (r|' ' < 'a' || r|' ' > 'z') }
+	if err == nil || len(text) < least || strings.ContainsFunc(text, other) {
+		return id, err
+	}
+	runs, listErr := c.Store.Runs(ctx, engine.RunFilter{Limit: recentRuns})
+	if listErr != nil {
+		return "", listErr
+	}
+	var found []engine.ID
+	for i := range runs {
+		if strings.HasSuffix(strings.ToLower(string(runs[i].ID)), strings.ToLower(text)) {
+			found = append(found, runs[i].ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", engine.Errorf(engine.NotFound, "There is no run %q among the last %d. Write its id as run list shows it.", text, recentRuns)
+	case 1:
+		return found[0], nil
+	}
+	return "", engine.Errorf(engine.Invalid, "%d runs end in %q. Write the whole id, as run list shows it.", len(found), text)
 }
 
 func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.Run) error {
@@ -92,7 +122,7 @@ func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := engine.ParseID(string(asked.ID))
+	id, err := c.runID(r.Context(), string(asked.ID))
 	if err != nil {
 		return err
 	}
@@ -117,7 +147,7 @@ const (
 // log answers GET /log?id=…&node=…&follow=… with the lines of every attempt,
 // each led by the name of its job or crawler.
 func (c *control) log(w http.ResponseWriter, r *http.Request) error {
-	id, err := engine.ParseID(r.FormValue("id"))
+	id, err := c.runID(r.Context(), r.FormValue("id"))
 	if err != nil {
 		return err
 	}
@@ -223,6 +253,9 @@ func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if ask.ID, err = c.runID(r.Context(), string(ask.ID)); err != nil {
+		return err
+	}
 	nodes, err := c.Store.NodeRuns(r.Context(), ask.ID)
 	if err != nil {
 		return err
@@ -280,7 +313,11 @@ func (c *control) change(w http.ResponseWriter, r *http.Request, do func(context
 	if err != nil {
 		return err
 	}
-	run, err := do(r.Context(), ask.ID, by)
+	id, err := c.runID(r.Context(), string(ask.ID))
+	if err != nil {
+		return err
+	}
+	run, err := do(r.Context(), id, by)
 	if err != nil {
 		return err
 	}

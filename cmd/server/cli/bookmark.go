@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strconv"
-	"time"
 
 	"dogear/engine"
 	"dogear/handlers/control"
@@ -149,15 +148,15 @@ type bookmarkRewind struct {
 	of
 	trial
 	why
-	To    *int      `xor:"to" help:"The version to restore; 0 is before the first."`
-	ToRun string    `xor:"to" help:"The version that this run made."`
-	At    time.Time `xor:"to" help:"The version that stood at this time, such as 2026-11-29T12:00:00Z."`
-	ToKey []string  `xor:"to" sep:"," placeholder:"KEY" help:"Of a table: rows up to this key count as read, those after it come again. Name a value for each column of the key."`
+	To    *int     `xor:"to" help:"The version to restore; 0 is before the first."`
+	ToRun string   `xor:"to" help:"The version that this run made."`
+	At    moment   `xor:"to" help:"The version that stood at this time, such as 2026-11-29T12:00:00Z."`
+	ToKey []string `xor:"to" sep:"," placeholder:"KEY" help:"Of a table: rows up to this key count as read, those after it come again. Name a value for each column of the key."`
 }
 
 // Run rewinds.
 func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
-	move := control.Move{Kind: engine.MoveRewind, ToRun: engine.ID(c.ToRun), At: c.At, ToKey: c.ToKey, Why: c.Why}
+	move := control.Move{Kind: engine.MoveRewind, ToRun: engine.ID(c.ToRun), At: c.At.Time, ToKey: c.ToKey, Why: c.Why}
 	switch {
 	case c.To != nil:
 		move.To = *c.To

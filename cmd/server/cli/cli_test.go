@@ -232,7 +232,8 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"branches", "copy"}, "what if"},
 		{[]string{"promote", "copy", "what if", "--why", "looks right"}, "v11"},
 		{[]string{"plan", "copy"}, "0 files, 0 B"},
-		{[]string{"drop", "copy", "what if"}, "v11"},
+		{[]string{"drop", "copy", "what if"}, "branch what if"},
+		{[]string{"rewind", "copy", "--at", "2020-01-01"}, "v12"},
 	} {
 		if got := s.ok(t, append([]string{"bookmark"}, step.args...)...); !strings.Contains(got, step.want) {
 			t.Errorf("bookmark %q: got\n%s\nwant %q", step.args, got, step.want)
@@ -291,7 +292,14 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if _, err := s.run(t, "", "run", "resume", string(run.ID)); engine.CodeOf(err) != engine.Conflict {
 		t.Errorf("going on from a run under way: %v, want a conflict", err)
 	}
-	s.ok(t, "run", "stop", string(run.ID))
+	if _, err := s.run(t, "", "workflow", "run", "w", "--property", "Leest=1"); engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), "no property Leest. It declares: Least.") {
+		t.Errorf("a property nobody knows: %v, want it refused and the right one named", err)
+	}
+	short := strings.ToLower(string(run.ID[len(run.ID)-6:]))
+	if shown := s.ok(t, "run", "show", short); !strings.Contains(shown, string(run.ID)) {
+		t.Errorf("got\n%s\nwant the run that ends in %s", shown, short)
+	}
+	s.ok(t, "run", "stop", short)
 	s.ok(t, "run", "log", "--follow", string(run.ID)) // until it has ended
 	if shown := s.ok(t, "run", "show", string(run.ID)); !strings.Contains(shown, "Stopped") {
 		t.Errorf("got\n%s\nwant it stopped", shown)

@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"dogear/engine"
 	"dogear/handlers/control"
@@ -22,14 +22,14 @@ type trial struct {
 
 // pick chooses files of a source.
 type pick struct {
-	File    []string  `help:"Name of a file as the source shows it. May be repeated."`
-	Pattern string    `help:"Path pattern: * stays within a folder, ** crosses folders."`
-	Since   time.Time `format:"2006-01-02" help:"Files written on this day (UTC) or later."`
-	Until   time.Time `format:"2006-01-02" help:"Files written before this day (UTC)."`
+	File    []string `help:"Name of a file as the source shows it. May be repeated."`
+	Pattern string   `help:"Path pattern: * stays within a folder, ** crosses folders."`
+	Since   moment   `help:"Files that were written on this day or at this time (UTC), or later."`
+	Until   moment   `help:"Files that were written before this day or time (UTC)."`
 }
 
 func (p *pick) selection() engine.Selection {
-	return engine.Selection{Keys: p.File, Pattern: p.Pattern, Since: p.Since, Until: p.Until}
+	return engine.Selection{Keys: p.File, Pattern: p.Pattern, Since: p.Since.Time, Until: p.Until.Time}
 }
 
 // make makes a move and shows the bookmark as it stands then, or what it would
@@ -97,7 +97,7 @@ func planRows(t *table, w *control.Waiting) {
 	slices.Sort(reasons)
 	for _, r := range reasons {
 		n := w.Plan.Counts[engine.Reason(r)]
-		t.row(r, n.Files, engine.Bytes(n.Bytes))
+		t.row(strings.ReplaceAll(r, "_", " "), n.Files, engine.Bytes(n.Bytes))
 	}
 	all := slices.Concat(w.Plan.Taken, w.Plan.Exceptions)
 	if len(all) == 0 {
@@ -110,7 +110,7 @@ func planRows(t *table, w *control.Waiting) {
 			t.row(fmt.Sprintf("… and %d more; --json has all", len(all)-i))
 			break
 		}
-		t.row(yesNo(o.Taken), string(o.Reason), engine.Bytes(o.Size), when(o.Mod()), o.Key, o.Note)
+		t.row(yesNo(o.Taken), strings.ReplaceAll(string(o.Reason), "_", " "), engine.Bytes(o.Size), when(o.Mod()), o.Key, o.Note)
 	}
 }
 
@@ -230,8 +230,12 @@ type branch struct {
 	Branch string `arg:"" help:"Name of the branch."`
 }
 
+func (b *branch) post(ctx context.Context, do, why string) (control.Bookmark, error) {
+	return post[control.Bookmark](ctx, b.Data, "/bookmark/branch", control.Branch{Owner: b.Job, Ctx: b.Ctx, Branch: b.Branch, Do: do, Why: why})
+}
+
 func (b *branch) do(ctx context.Context, term Terminal, do, why string) error {
-	made, err := post[control.Bookmark](ctx, b.Data, "/bookmark/branch", control.Branch{Owner: b.Job, Ctx: b.Ctx, Branch: b.Branch, Do: do, Why: why})
+	made, err := b.post(ctx, do, why)
 	if err != nil {
 		return err
 	}
@@ -260,9 +264,16 @@ func (c *bookmarkPromote) Run(ctx context.Context, term Terminal) error {
 
 type bookmarkDrop struct{ branch }
 
-// Run drops a branch and shows the bookmark that stays.
+// Run drops a branch.
 func (c *bookmarkDrop) Run(ctx context.Context, term Terminal) error {
-	return c.do(ctx, term, "drop", "")
+	made, err := c.post(ctx, "drop", "")
+	if err != nil {
+		return err
+	}
+	return c.print(term, made, func(t *table) {
+		t.row("Dropped", "branch "+c.Branch)
+		t.row("Stays", "v"+strconv.Itoa(made.Version)+" of "+made.Ctx)
+	})
 }
 
 type bookmarkBranches struct{ mark }

@@ -38,7 +38,7 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 		return
 	}
 	if part.Read != engine.ReadAll {
-		h.Log(runner.Info, fmt.Sprintf("bookmark %s at v%d: %s known", part.Ctx, part.LedgerVersion, files(part.Counts[engine.ReasonAlreadyRead].Files)))
+		h.Log(runner.Info, fmt.Sprintf("bookmark %s stands at v%d", part.Ctx, part.LedgerVersion))
 	}
 	var listed int64
 	for _, tally := range part.Counts {
@@ -47,7 +47,7 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 	listed -= part.Counts[engine.ReasonGone].Files
 	var found []string
 	for _, reason := range []engine.Reason{
-		engine.ReasonNew, engine.ReasonChanged, engine.ReasonReopened, engine.ReasonTouched, engine.ReasonHeld,
+		engine.ReasonAlreadyRead, engine.ReasonNew, engine.ReasonChanged, engine.ReasonReopened, engine.ReasonTouched, engine.ReasonHeld,
 		engine.ReasonTooYoung, engine.ReasonOverBound, engine.ReasonGone, engine.ReasonFiltered,
 	} {
 		if n := part.Counts[reason].Files; n > 0 {
