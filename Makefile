@@ -25,7 +25,7 @@ node_modules/.installed: package-lock.json
 
 .PHONY: run
 run: bin/dogear ## build and start the product with its sample pipeline
-	./bin/dogear serve --data data --sample
+	./bin/dogear serve --data data --sample $(ARGS)
 
 # The S3 server of the tests, in a module of its own so that what it needs is not
 # what the product needs.

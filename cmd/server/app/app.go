@@ -92,7 +92,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer release()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
-		return engine.Errorf(engine.Invalid, "Cannot listen on %s: %w", cfg.Addr, err)
+		return engine.Errorf(engine.Invalid, "Cannot listen on %s: %w. Choose another address with --addr.", cfg.Addr, err)
 	}
 	house, err := build(cfg, store, log)
 	if err != nil {
