@@ -46,6 +46,9 @@ type Keys interface {
 // postgres:// URL, and brings its schema up to date.
 func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 	open := openSQLite
+	if scheme, _, ok := strings.Cut(address, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
+		return nil, engine.Errorf(engine.Invalid, "There is no database %s://. Give the address of a PostgreSQL, which begins with postgres://, or the path of a file for SQLite.", scheme)
+	}
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
 		open = openPostgres
 	}
@@ -55,7 +58,7 @@ func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 	}
 	store.keys = keys
 	if err := store.migrate(ctx); err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(store.damaged(err), store.Close())
 	}
 	return store, nil
 }
@@ -96,6 +99,15 @@ func openPostgres(address string) (*Store, error) {
 	pool.SetMaxIdleConns(16)
 	both := bun.NewDB(pool, pgdialect.New())
 	return &Store{write: both, read: both}, nil
+}
+
+// damaged says what to do about a file that is no whole database.
+func (s *Store) damaged(err error) error {
+	theirs, ok := errors.AsType[sqlite3.Error](err)
+	if !ok || theirs.Code != sqlite3.ErrCorrupt && theirs.Code != sqlite3.ErrNotADB {
+		return err
+	}
+	return engine.Errorf(engine.Invalid, "The database %s is damaged, or is not one (%v). Restore it from a backup, or save what can be read with: sqlite3 %s .recover", s.path, theirs, s.path)
 }
 
 func (s *Store) migrate(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -38,6 +39,9 @@ type serve struct {
 
 // Run serves until a signal comes.
 func (s *serve) Run(ctx context.Context) error {
+	if err := s.Options.Check(); err != nil {
+		return err
+	}
 	return app.Run(ctx, app.Config{Data: s.Data.Data, Options: s.Options, Out: os.Stdout})
 }
 
@@ -63,7 +67,12 @@ func (worker) Run() error {
 
 func main() {
 	var c command
-	k := kong.Parse(&c, kong.Name("dogear"), kong.Description("Pipelines that remember where they stopped."), kong.UsageOnError())
+	parser := kong.Must(&c, kong.Name("dogear"), kong.Description("Pipelines that remember where they stopped."))
+	k, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "dogear: %s\nThe help of each command says what it takes: dogear %s--help\n", message(err), words(os.Args[1:]))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	k.BindTo(ctx, (*context.Context)(nil))
@@ -71,6 +80,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "dogear:", message(err))
 		os.Exit(1)
 	}
+}
+
+// words are the words of a command line before its first flag, for a hint.
+func words(args []string) string {
+	var text strings.Builder
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") || text.Len() > 0 && strings.Count(text.String(), " ") == 2 {
+			break
+		}
+		text.WriteString(arg + " ")
+	}
+	return text.String()
 }
 
 // message is what the terminal shows: whoever starts the server may see the

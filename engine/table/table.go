@@ -154,6 +154,9 @@ func (c Config) explain(err error, what string) error {
 	if c.Password != "" {
 		text = strings.ReplaceAll(text, c.Password, "•••")
 	}
+	if strings.Contains(text, "disk image is malformed") || strings.Contains(text, "file is not a database") {
+		text += "; the file is damaged or not whole: restore it from a backup, or copy it while nobody writes it"
+	}
 	// The cause is left out on purpose: it may hold the whole configuration.
 	return engine.Errorf(engine.Invalid, "%s %s: %s.", c, what, strings.TrimSuffix(text, "."))
 }
