@@ -64,7 +64,7 @@ func (b *JobBody) Faults() []Fault {
 	}
 	for i, s := range b.SQL.Steps {
 		at := "step." + strconv.Itoa(i) + "."
-		f.viewName(at+"name", s.Name, names)
+		f.viewName(at+"name", "step", s.Name, names)
 		if strings.TrimSpace(s.SQL) == "" {
 			f.add(at+"sql", "Write the SQL of this step.")
 		}
@@ -98,10 +98,13 @@ func (f *faults) twice(job *SQLJob) {
 	}
 }
 
-func (f *faults) viewName(field, name string, names map[string]bool) {
+func (f *faults) viewName(field, what, name string, names map[string]bool) {
+	wrong := CheckName(what, name)
 	switch {
 	case name == "":
 		f.add(field, "Give it a name; SQL reads it by that name.")
+	case wrong != nil:
+		f.add(field, "%s", MessageOf(wrong))
 	case names[strings.ToLower(name)]:
 		f.add(field, "Another source or step has this name.")
 	}
@@ -109,7 +112,10 @@ func (f *faults) viewName(field, name string, names map[string]bool) {
 }
 
 func (f *faults) source(at string, s *Source, names map[string]bool) {
-	f.viewName(at+"name", s.Name, names)
+	f.viewName(at+"name", "source", s.Name, names)
+	if wrong := CheckName("context", s.Context()); s.Ctx != "" && wrong != nil {
+		f.add(at+"ctx", "%s", MessageOf(wrong))
+	}
 	if given(s.Path, s.CatalogTable, s.Table) != 1 {
 		f.add(at+"path", "Say what to read, one of: a folder or address, a table of the catalog, a table of a database.")
 	}
@@ -172,6 +178,9 @@ func (f *faults) sink(at string, s *Sink, names map[string]bool) {
 	}
 	if given(s.Path, s.Table) != 1 {
 		f.add(at+"path", "Say where to write: either a folder or address, or a table of a database.")
+	}
+	if slices.Contains(strings.Split(s.Path, "/"), OwnFolder) {
+		f.add(at+"path", "A folder %s holds what is being written, and nothing reads it. Write to another folder.", OwnFolder)
 	}
 	if s.Table != "" && s.Connection == "" {
 		f.add(at+"connection", "Choose the connection of the database that has this table.")

@@ -28,7 +28,11 @@ func TestFaultsOfTables(t *testing.T) {
 		"read whole, the overlap is moot": {func(s *engine.Source, k *engine.Sink) {
 			s.Options.Table.Overlap, s.Read, k.Mode = 5, engine.ReadAll, ""
 		}, nil},
-		"a table of the catalog": {func(_ *engine.Source, k *engine.Sink) { k.CatalogTable = "a.b" }, []string{"sink.0.catalog_table"}},
+		"a name of two lines":      {func(s *engine.Source, k *engine.Sink) { s.Name, k.From = "s\nt", "s\nt" }, []string{"source.0.name"}},
+		"a name that is no text":   {func(s *engine.Source, k *engine.Sink) { s.Name, k.From = "s\xff", "s\xff" }, []string{"source.0.name"}},
+		"a context with a control": {func(s *engine.Source, _ *engine.Sink) { s.Ctx = "a\x00b" }, []string{"source.0.ctx"}},
+		"the folder of stages":     {func(_ *engine.Source, k *engine.Sink) { k.Table, k.Connection, k.Path = "", "", "out/.dogear/x" }, []string{"sink.0.path"}},
+		"a table of the catalog":   {func(_ *engine.Source, k *engine.Sink) { k.CatalogTable = "a.b" }, []string{"sink.0.catalog_table"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -182,6 +182,9 @@ type Sink struct {
 	CatalogTable string    `json:"catalog_table,omitempty"` // database.table that this sink owns
 }
 
+// OwnFolder holds the stages of a folder target; nothing in it is ever an input.
+const OwnFolder = ".dogear"
+
 // Place is where s writes, for people.
 func (s Sink) Place() string {
 	if s.Table != "" {

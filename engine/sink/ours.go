@@ -66,10 +66,10 @@ func divide(sink engine.Sink, all []Existing) (mine []Existing, left Left) {
 
 // inOwn refuses a target in the folder of stages, which sources never read.
 func inOwn(root, written string) error {
-	if !slices.Contains(strings.Split(root, "/"), ownFolder) {
+	if !slices.Contains(strings.Split(root, "/"), engine.OwnFolder) {
 		return nil
 	}
-	return engine.Errorf(engine.Invalid, "The target %s lies in a folder %s, which holds what is being written and which nothing reads. Write to another folder.", written, ownFolder)
+	return engine.Errorf(engine.Invalid, "The target %s lies in a folder %s, which holds what is being written and which nothing reads. Write to another folder.", written, engine.OwnFolder)
 }
 
 // mayHold refuses a folder that cannot be a target.

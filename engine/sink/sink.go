@@ -19,9 +19,6 @@ import (
 	"dogear/engine/table"
 )
 
-// ownFolder holds the stages of a folder target.
-const ownFolder = ".dogear"
-
 // Sink stages and publishes.
 type Sink struct {
 	// Tables finds the databases of sinks that write tables; nil where none does.
@@ -92,7 +89,7 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 			return Stage{}, err
 		}
 		stage.Root = root
-		stage.Dir = filepath.Join(root, ownFolder, name)
+		stage.Dir = filepath.Join(root, engine.OwnFolder, name)
 	}
 	stage.Data = filepath.Join(stage.Dir, "data")
 	if err := os.RemoveAll(stage.Dir); err != nil {
@@ -285,10 +282,10 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(root, ownFolder, fmt.Sprintf("stage-%s-%d", batch.ID, index))); err != nil {
+	if err := os.RemoveAll(filepath.Join(root, engine.OwnFolder, fmt.Sprintf("stage-%s-%d", batch.ID, index))); err != nil {
 		return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
 	}
-	_ = os.Remove(filepath.Join(root, ownFolder)) // it stays where another batch has its stage
+	_ = os.Remove(filepath.Join(root, engine.OwnFolder)) // it stays where another batch has its stage
 	return nil
 }
 

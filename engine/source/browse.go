@@ -68,7 +68,7 @@ func (s *Source) browseFolder(at place.Place) (Level, error) {
 			break
 		}
 		if c.entry.IsDir() {
-			if c.entry.Name() != ownFolder {
+			if c.entry.Name() != engine.OwnFolder {
 				level.Folders = append(level.Folders, c.entry.Name())
 			}
 			continue

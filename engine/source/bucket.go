@@ -28,7 +28,7 @@ func (s *Source) listBucket(ctx context.Context, connection engine.ID, at place.
 	err = l.walk(ctx, at.Root, func(found []types.Object) error {
 		for _, f := range found {
 			o := remote(at.Root, f)
-			if o.Key == "" || strings.HasPrefix(o.Key, ownFolder+"/") {
+			if o.Key == "" || strings.HasPrefix(o.Key, engine.OwnFolder+"/") {
 				continue
 			}
 			if !emit(bookmark.Listed{Object: o}) {

@@ -16,9 +16,6 @@ import (
 	"dogear/engine/place"
 )
 
-// ownFolder holds what sinks stage; nothing in it is ever an input.
-const ownFolder = ".dogear"
-
 // errEnough ends a walk whose reader has had enough.
 var errEnough = errors.New("enough")
 
@@ -102,7 +99,7 @@ func (w *walker) visit(ctx context.Context, key string, entry fs.DirEntry) error
 		return w.leave(key, entry)
 	}
 	if entry.IsDir() {
-		if entry.Name() == ownFolder {
+		if entry.Name() == engine.OwnFolder {
 			return nil
 		}
 		return w.walk(ctx, key)
