@@ -82,8 +82,22 @@ func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// sentence tidies a message of DuckDB: its first paragraph, with a full stop.
+// advice replaces messages that name settings of DuckDB which nobody can make
+// here, or that only name what went wrong, by the message key holds.
+var advice = []struct{ key, text string }{
+	{"Maximum line size", "A line is longer than the 2 MB that a line of CSV may have. Shorten or split its values, or bring such data as Parquet or lines of JSON; if a quote that never closes made it so long, close it."},
+	{"xpression depth", "Something is nested more than 1000 deep. Break the SQL up into steps, or flatten the JSON before it is read."},
+	{"File name too long", "A partition's value is too long for the name of a folder, which has at most 255 bytes. Shorten the value in the SQL, or partition by another column."},
+}
+
+// sentence tidies a message of DuckDB: its first paragraph, with a full stop, or
+// what there is to do about it.
 func sentence(text string) string {
+	for _, a := range advice {
+		if strings.Contains(text, a.key) {
+			return a.text
+		}
+	}
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " ")
 	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
