@@ -80,6 +80,10 @@ func Frame(c Ctx, sessions *Sessions, files static.Files, now time.Time) layout.
 	return frame
 }
 
+// statusBrokenOff stands in the log for requests whose reader has left. HTTP has
+// no word for it; others write this number as well.
+const statusBrokenOff = 499
+
 // failures answers requests that ended with an error.
 type failures struct {
 	files    static.Files
@@ -93,6 +97,12 @@ type failures struct {
 // error that is not ours goes to the log and nowhere else.
 func (f failures) answer(err error, c Ctx) {
 	if c.Response().Committed {
+		return
+	}
+	if c.Request().Context().Err() != nil {
+		// Who asked has left: what broke by that is no failure, and nobody reads it.
+		f.log.DebugContext(c.Request().Context(), "a request was broken off", "path", c.Request().URL.Path, "err", err)
+		c.Response().WriteHeader(statusBrokenOff)
 		return
 	}
 	status, title, message := explain(err)

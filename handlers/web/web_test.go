@@ -284,6 +284,20 @@ func TestFailuresTellNothingInternal(t *testing.T) {
 	}
 }
 
+func TestARequestThatIsBrokenOffIsNoError(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	request := httptest.NewRequestWithContext(left, http.MethodGet, site.server.URL+"/fail/gone", nil)
+
+	site.server.Config.Handler.ServeHTTP(httptest.NewRecorder(), request)
+
+	if text := site.log.String(); strings.Contains(text, "level=ERROR") || !strings.Contains(text, "path=/fail/gone") {
+		t.Errorf("log = %q, want the request and no error", text)
+	}
+}
+
 func TestLogHoldsNoQuery(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
@@ -371,6 +385,12 @@ func serve(t *testing.T) *site {
 		{Method: "GET", Path: "/fail/invalid", Handler: fail(engine.Errorf(engine.Invalid, "The name is too long."))},
 		{Method: "GET", Path: "/fail/missing", Handler: fail(engine.Errorf(engine.NotFound, "There is no such job."))},
 		{Method: "GET", Path: "/fail/internal", Handler: fail(fmt.Errorf("open /var/s3cret: %w", io.ErrUnexpectedEOF))},
+		{Method: "GET", Path: "/fail/gone", Public: true, Handler: func(c web.Ctx) error {
+			if err := c.Request().Context().Err(); err != nil {
+				return fmt.Errorf("run a query: %w", err)
+			}
+			return open(c)
+		}},
 		{Method: "GET", Path: "/fail/panic", Handler: func(web.Ctx) error { panic("s3cret") }},
 	}
 	handler, err := web.New(web.Config{
