@@ -235,6 +235,38 @@ test("a finger that rests on a card opens its menu", async () => {
   await touched.context().close();
 });
 
+test("a line that is let go beside a card opens no menu", async () => {
+  const [a, b] = [await card("one").boundingBox(), await card("two").boundingBox()];
+  await page.locator("dog-canvas .cond").click({ button: "right" });
+  await pick("Cut");
+  await page.waitForFunction(() => document.querySelectorAll("dog-canvas path.edge").length === 1);
+  await drag({ x: a.x + a.width, y: a.y + a.height / 2 }, { x: b.x - 6, y: b.y + b.height / 2 });
+  assert.deepEqual(await graph(), drawn);
+  assert.equal(await menu().count(), 0);
+});
+
+test("Escape closes a menu wherever the focus has gone", async () => {
+  await card("one").click({ button: "right" });
+  await menu().waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Escape");
+  await menu().waitFor({ state: "detached" });
+});
+
+test("the panel shows the workflow again when nothing is selected", async () => {
+  const heading = (text) => page.locator("#panel h2", { hasText: text }).waitFor();
+  await card("two").click();
+  await heading("two");
+  await card("two").press("Escape");
+  await heading("Workflow");
+  await card("two").click();
+  await heading("two");
+  const canvas = await page.locator("dog-canvas").boundingBox();
+  await page.mouse.click(canvas.x + 500, canvas.y + 560);
+  await heading("Workflow");
+  await page.locator("#panel #description").fill("kept");
+});
+
 test("nothing was reported by the browser", () => {
   assert.deepEqual(house.problems(), []);
 });

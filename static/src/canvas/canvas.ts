@@ -46,7 +46,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
     this.minimap = new Minimap(this, this.view, this.camera);
     this.graph = new Graph(this.data.body ?? {});
-    this.panel = new Panel(document.getElementById("panel"), (card) => this.data.panel + card, () => this.sync?.settled() ?? Promise.resolve());
+    this.panel = new Panel(document.getElementById("panel"), (card) => (card ? this.data.panel + card : `/workflows/${this.workflow}/panel`), () => this.sync?.settled() ?? Promise.resolve());
     this.pointer = new Pointer(this.stage, this);
     this.keyboard = new Keyboard(this.stage, this);
     this.listen();
@@ -159,7 +159,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     const before = this.focused;
     const inGraph = this.stage.contains(document.activeElement);
     this.view.draw(this.sync.body, this.sync.infos);
+    const chosen = this.selection.size;
     for (const card of [...this.selection]) if (!this.view.cards.has(card)) this.selection.delete(card);
+    if (chosen > 0 && this.selection.size === 0) this.panel.show("");
     if (before && !this.view.cards.has(before)) this.focusNear(inGraph);
     this.paintSelection();
     this.mark();
@@ -210,7 +212,8 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.paintSelection();
     const only = next.length === 1 ? next[0] : undefined;
     if (only) this.rove(only);
-    this.panel.show(only);
+    // The page of a run has no panel of the workflow.
+    this.panel.show(next.length === 0 && this.edits ? "" : only);
   }
 
   private paintSelection(): void {
@@ -223,7 +226,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   private adoptSelection(): void {
     const wanted = this.dataset["selected"];
     if (wanted && this.view.cards.has(wanted)) this.selection.add(wanted);
-    this.panel.adopt(wanted);
+    this.panel.adopt(wanted ?? "");
     this.paintSelection();
     const first = wanted && this.view.cards.has(wanted) ? wanted : this.view.cards.keys().next().value;
     if (first) this.rove(first);

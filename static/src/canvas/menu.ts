@@ -45,11 +45,19 @@ export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice
     if (open?.box !== box) return;
     open = undefined;
     document.removeEventListener("pointerdown", outside, true);
+    document.removeEventListener("keydown", escape, true);
     box.remove();
     back?.focus({ preventScroll: true });
   };
   const outside = (event: Event) => {
     if (!box.contains(event.target as Node)) done();
+  };
+  // Wherever the focus has gone, Escape closes the menu and nothing else.
+  const escape = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    event.preventDefault();
+    done();
   };
   field.addEventListener("input", () => {
     const wanted = field.value.toLowerCase();
@@ -59,14 +67,14 @@ export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice
     event.stopPropagation();
     const seen = items.filter((i) => !i.hidden);
     const here = seen.indexOf(document.activeElement as HTMLButtonElement);
-    if (event.key === "Escape") done();
-    else if (event.key === "ArrowDown") seen[(here + 1) % seen.length]?.focus();
+    if (event.key === "ArrowDown") seen[(here + 1) % seen.length]?.focus();
     else if (event.key === "ArrowUp") seen[(here - 1 + seen.length) % seen.length]?.focus();
     else if (event.key === "Enter" && event.target === field) seen[0]?.click();
     else return;
     event.preventDefault();
   });
   document.addEventListener("pointerdown", outside, true);
+  document.addEventListener("keydown", escape, true);
   root.append(box);
   open = { box, done };
   const frame = root.getBoundingClientRect();

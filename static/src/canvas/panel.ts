@@ -1,4 +1,5 @@
-// The panel beside the canvas: it shows the card that is selected alone. What a
+// The panel beside the canvas: it shows the card that is selected alone, and the
+// workflow itself ("") where nothing is selected. What a
 // card shows is asked for a moment after the last click; until it is there, the
 // panel still shows another card and takes no clicks, so that no tab or button
 // of that card can come in between. Requests for the panel replace each other
@@ -21,7 +22,7 @@ export class Panel {
     this.shown = card;
   }
 
-  // show shows a card; none leaves what is there. again also asks for the card
+  // show shows a card, or the workflow by ""; undefined leaves what is there. again also asks for the card
   // that is shown already.
   show(card: string | undefined, again = false): void {
     clearTimeout(this.due);
@@ -31,7 +32,7 @@ export class Panel {
     else url.searchParams.delete("node");
     history.replaceState(history.state, "", url);
     if (!this.box) return;
-    if (!card || (card === this.shown && !again)) {
+    if (card === undefined || (card === this.shown && !again)) {
       this.box.inert = false;
       return;
     }

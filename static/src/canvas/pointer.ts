@@ -34,6 +34,7 @@ export class Pointer {
   private gesture: Gesture | undefined;
   private fingers = new Map<number, Point>();
   private due: PointerEvent | undefined;
+  private pressed: PointerEvent | undefined; // the last press, to tell a click from the end of a drag
 
   constructor(
     private stage: HTMLElement,
@@ -52,6 +53,8 @@ export class Pointer {
       else this.host.edits?.add(event);
     });
     stage.addEventListener("click", (event) => {
+      // A line that was pulled ends on the edge that it has become.
+      if (this.pressed && farFrom(this.pressed)(event)) return;
       const edge = this.edgeAt(under(event));
       if (edge) this.host.edits?.edge(edge, event);
     });
@@ -91,6 +94,7 @@ export class Pointer {
       }
     }
     if (this.gesture || (event.button !== 0 && event.button !== 1)) return;
+    this.pressed = event;
     this.gesture = this.begin(event, target);
     if (event.pointerType === "touch") this.longPress(event);
     this.stage.setPointerCapture(event.pointerId);
