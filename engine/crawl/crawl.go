@@ -169,7 +169,7 @@ func (c *crawling) target(ctx context.Context, target engine.CrawlerTarget, part
 		return err
 	}
 	for i, t := range all {
-		c.h.Progress(runner.Progress{Percent: 100 * float64(i) / float64(len(all)), Note: label(t.root)})
+		c.h.Progress(runner.Progress{Percent: 100 * float64(i) / float64(len(all)), Note: cmp.Or(t.root.path, target.Path)})
 		if err := c.table(ctx, src, t); err != nil {
 			return err
 		}

@@ -99,8 +99,9 @@ export class RunView {
     if (!known) this.fill(card, "sub", n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word);
     this.fill(card, "aside", `, ${sign.word}`);
     this.view.icon(card, sign.icon, ".mark");
-    const rows = n.counts?.["rows_out"];
-    if (rows) this.fill(card, "fact", `${rows.toLocaleString("en")} rows`);
+    // The figures of the end take the place of what it said on its way.
+    const fact = figure(n.counts);
+    if (fact || done(n.state)) this.fill(card, "fact", fact);
     if (!working.has(n.state)) this.bar(card, 0);
     for (const { path, edge } of this.view.lines.values()) {
       if (edge.from === n.card && !edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) {
@@ -141,7 +142,7 @@ export class RunView {
     if (!card || !working.has(card.dataset["status"] ?? "")) return;
     if (p.percent >= 0) this.bar(card, p.percent);
     if (p.note) this.fill(card, "fact", p.note);
-    else if (p.rows) this.fill(card, "fact", `${p.rows.toLocaleString("en")} rows`);
+    else if (p.rows) this.fill(card, "fact", many(p.rows, "row"));
   }
 
   private bar(card: HTMLElement, percent: number): void {
@@ -174,6 +175,16 @@ export class RunView {
       this.summary.clear();
     }, 900);
   }
+}
+
+const many = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+
+// figure is what a card says of what its node has done, as the server says it.
+export function figure(counts: Record<string, number> = {}): string {
+  for (const [name, word] of [["rows_out", "row"], ["partitions", "partition"], ["tables", "table"]] as const) {
+    if (counts[name]) return many(counts[name], word);
+  }
+  return "";
 }
 
 const done = (state: string): boolean => ["succeeded", "failed", "timed_out", "stopped"].includes(state);
