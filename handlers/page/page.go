@@ -82,6 +82,7 @@ func (p *Pages) Routes() []web.Route {
 		p.findRoutes(),
 		p.healthRoutes(),
 		p.sampleRoutes(),
+		[]web.Route{get("/nav", p.nav)},
 	)
 }
 
@@ -93,7 +94,22 @@ func (p *Pages) show(c web.Ctx, status int, page layout.Page, content templ.Comp
 	}
 	page.Frame = web.Frame(c, p.Sessions, p.Files, p.Now())
 	page.Frame.Totals = totals
+	for _, topic := range layout.Followed {
+		if !slices.Contains(page.Live, topic) {
+			page.Live = append(page.Live, topic)
+		}
+	}
 	return web.Render(c, status, layout.Around(page, content))
+}
+
+// nav answers GET /nav?section= with the navigation and its totals as they are
+// now.
+func (p *Pages) nav(c web.Ctx) error {
+	totals, err := p.Store.Totals(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, layout.Nav(c.QueryParam("section"), totals))
 }
 
 // user is the name that histories keep for what c asks for.

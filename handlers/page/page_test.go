@@ -624,3 +624,19 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestTheNavigationFollowsWhatIsCounted: every page listens, and the fragment
+// keeps the entry of its page.
+func TestTheNavigationFollowsWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+
+	_, page := s.get(t, "/query")
+	status, nav := s.get(t, "/nav?section=Query")
+
+	contains(t, "a page", page, "changed:runs", "dogear:runs-changed from:body", `hx-get="/nav?section=Query"`)
+	contains(t, "the navigation", nav, `href="/query" aria-current="page"`, `<span class="n">1</span>`)
+	if status != http.StatusOK || strings.Contains(nav, "<html") {
+		t.Errorf("GET /nav = %d, want the navigation alone", status)
+	}
+}

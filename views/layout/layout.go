@@ -5,6 +5,7 @@ package layout
 import (
 	"context"
 	"io"
+	"net/url"
 	"time"
 
 	"github.com/a-h/templ"
@@ -85,6 +86,16 @@ func nav(t engine.Totals) []group {
 		}},
 	}
 }
+
+// Followed are the topics that the totals of the navigation follow, on every
+// page.
+var Followed = [...]string{"changed:runs", "changed:workflows", "changed:jobs", "changed:crawlers", "changed:bookmarks", "changed:tables"}
+
+// totalsChanged are the events of the topics in Followed.
+const totalsChanged = "dogear:runs-changed from:body, dogear:workflows-changed from:body, dogear:jobs-changed from:body, " +
+	"dogear:crawlers-changed from:body, dogear:bookmarks-changed from:body, dogear:tables-changed from:body"
+
+func navHref(section string) string { return "/nav?section=" + url.QueryEscape(section) }
 
 func themeOf(f Frame) templ.Attributes {
 	if f.Theme == "light" || f.Theme == "dark" {
