@@ -252,12 +252,18 @@ func (d *desk) canvas(p *Pages, problems []draft.Problem) canvas.View {
 	return view
 }
 
-// onCanvas are the infos of the jobs and crawlers that the draft names.
+// onCanvas are the infos of the jobs and crawlers that the draft names, and
+// what its schedules say.
 func (d *desk) onCanvas() canvas.Infos {
 	infos := canvas.Infos{}
 	for _, ref := range d.draft.Body.Refs() {
 		if info, ok := d.infos[ref.String()]; ok {
 			infos[ref.String()] = info
+		}
+	}
+	for i := range d.draft.Body.Triggers {
+		if t := &d.draft.Body.Triggers[i]; t.Type == engine.Scheduled {
+			infos[string(t.ID)] = canvas.Info{Name: t.Name, Sub: canvas.Fires(t), Icon: canvas.TriggerIcon(t.Type)}
 		}
 	}
 	return infos

@@ -114,7 +114,7 @@ func TestTheEditorDrawsTheDraftAndEscapesNames(t *testing.T) {
 	for _, want := range []string{
 		`id="node-` + job + `"`, `id="node-` + crawler + `"`, `data-trigger="` + string(after) + `"`, "on success",
 		"raw-to-curated &lt;script&gt;", "Never published", "5 changes not published", "Valid", "Next starts", "cron(0 2 * * ? *)",
-		`data-block="scheduled"`, `data-card="` + crawler + `"`,
+		`data-block="scheduled"`, `data-card="` + crawler + `"`, ">every day at 02:00 UTC<",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the editor (%d) lacks %q", status, want)
@@ -191,6 +191,21 @@ func TestATriggerIsChangedFieldByField(t *testing.T) {
 	}
 	if late != 409 || !strings.Contains(conflict, "was changed meanwhile") {
 		t.Errorf("a name over a name = %d, want 409", late)
+	}
+}
+
+// TestADroppedScheduleSaysWhenItFires: the canvas learns the words with the
+// answer to its drop.
+func TestADroppedScheduleSaysWhenItFires(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+
+	_, answer := s.patch(t, 0, draft.Op{Kind: draft.AddTrigger, New: &engine.Trigger{ID: daily, Name: "Daily", Type: engine.Scheduled, Schedule: "cron(0/15 * * * ? *)", Zone: "Europe/Paris"}})
+
+	infos, _ := answer["infos"].(map[string]any)
+	info, _ := infos[string(daily)].(map[string]any)
+	if want := "every 15 minutes Europe/Paris"; info["sub"] != want {
+		t.Errorf("the answer says %v of the schedule, want %q", info, want)
 	}
 }
 

@@ -1,12 +1,14 @@
 package canvas
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"dogear/engine"
 	"dogear/engine/draft"
+	"dogear/engine/schedule"
 	"dogear/views/show"
 )
 
@@ -22,6 +24,11 @@ func TriggerIcon(kind engine.TriggerType) string {
 	}
 }
 
+// Fires says when a schedule fires, in words.
+func Fires(t *engine.Trigger) string {
+	return schedule.Words(t.Schedule) + " " + cmp.Or(t.Zone, "UTC")
+}
+
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
@@ -29,10 +36,8 @@ func TriggerSub(t *engine.Trigger) string {
 		return "Disabled"
 	case t.Type == engine.OnDemand:
 		return "On demand"
-	case t.Type == engine.Scheduled && t.Zone == "":
-		return "UTC"
 	case t.Type == engine.Scheduled:
-		return t.Zone
+		return Fires(t)
 	}
 	n := len(t.Predicate.Conditions)
 	switch {

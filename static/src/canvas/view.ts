@@ -109,7 +109,7 @@ export class View {
     }
     if (trigger) {
       card.classList.toggle("off", !!trigger.disabled);
-      this.fill(card, { name: trigger.name, sub: triggerSub(trigger) });
+      this.fill(card, { name: trigger.name, sub: triggerSub(trigger, infos[drawn.key]) });
     } else {
       const info = infos[drawn.key];
       if (info) this.fill(card, { name: info.name, sub: info.sub, note: info.note, fact: info.fact });
@@ -268,10 +268,11 @@ export function triggerIcon(t: Trigger): string {
   return { on_demand: "mouse-pointer-click", scheduled: "calendar-clock", conditional: "git-merge" }[t.type];
 }
 
-export function triggerSub(t: Trigger): string {
+export function triggerSub(t: Trigger, info?: Info): string {
   if (t.disabled) return "Disabled";
   if (t.type === "on_demand") return "On demand";
-  if (t.type === "scheduled") return t.zone || "UTC";
+  // Only the server can say a schedule in words.
+  if (t.type === "scheduled") return info?.sub || t.zone || "UTC";
   const n = conditions(t).length;
   if (n === 0) return "Waits for nothing yet";
   if (n === 1) return "Starts nothing yet";
