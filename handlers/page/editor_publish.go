@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -17,7 +18,37 @@ func (p *Pages) publishDialog(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Render(c, http.StatusOK, editor.Publish(desk.state(c, p), then(c.QueryParam("then"))))
+	state := desk.state(c, p)
+	for i := range state.Parts {
+		if err := p.compare(c.Request().Context(), desk, &state.Parts[i]); err != nil {
+			return err
+		}
+	}
+	return web.Render(c, http.StatusOK, editor.Publish(state, then(c.QueryParam("then"))))
+}
+
+// compare says which fields of a job or crawler a publish changes. Of a first
+// version all are new, and none is listed.
+func (p *Pages) compare(ctx context.Context, d *desk, part *editor.Part) error {
+	if part.Version == 0 {
+		return nil
+	}
+	if part.Ref.Kind == engine.KindCrawler {
+		runs, err := p.Store.Crawler(ctx, part.Ref.ID)
+		for i := range d.crawlers {
+			if d.crawlers[i].ID == part.Ref.ID {
+				part.Fields = draft.CrawlerFields(runs.CrawlerBody, d.crawlers[i].Body)
+			}
+		}
+		return err
+	}
+	runs, err := p.Store.Job(ctx, part.Ref.ID)
+	for i := range d.jobs {
+		if d.jobs[i].ID == part.Ref.ID {
+			part.Fields = draft.JobFields(runs.JobBody, d.jobs[i].Body)
+		}
+	}
+	return err
 }
 
 // publish answers POST /workflows/:id/publish. What is published is what the

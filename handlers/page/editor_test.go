@@ -308,6 +308,28 @@ func TestPublishSaysWhatItChangesAndDoesExactlyThat(t *testing.T) {
 	}
 }
 
+// TestAPublishOfOneChangedJobSaysSo: it is no new version of the workflow, and
+// the dialog says what changes in the job.
+func TestAPublishOfOneChangedJobSaysSo(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	job, crawler := s.cards()
+	first, _ := s.change(t, s.at("/publish"), url.Values{"seq": {"5"}, "with": {job, crawler}})
+	made, err := s.store.JobDraft(t.Context(), s.job)
+	must(t, err)
+	made.Body.Timeout = 7
+	_, err = s.store.SaveJobDraft(t.Context(), s.job, made.Body, made.Seq, "owner", noon)
+	must(t, err)
+
+	_, dialog := s.get(t, s.at("/publish"))
+
+	contains(t, "the dialog", dialog, ">Publish 1 changed job<", "Timeout, min:", "<ins>7</ins>")
+	if first != http.StatusOK || strings.Contains(dialog, "v2") {
+		t.Errorf("publish %d; the dialog speaks of v2: %v, want 200 and no new version", first, strings.Contains(dialog, "v2"))
+	}
+}
+
 func TestADraftWithProblemsIsNotPublished(t *testing.T) {
 	t.Parallel()
 	s := edit(t)

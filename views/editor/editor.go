@@ -35,12 +35,45 @@ type Part struct {
 	Name    string
 	Version int           // that runs now; 0 before the first publish
 	Others  []engine.Head // workflows that it is published for as well
+	Fields  []draft.Field // that a publish changes; known to the dialog only
 }
 
 func (s State) href(tail string) string { return "/workflows/" + string(s.Draft.Workflow) + tail }
 
 // open counts what a publish would change.
 func (s State) open() int { return len(s.Changes) + len(s.Parts) }
+
+// title says what a publish publishes: where the workflow itself is as it was,
+// it gets no new version.
+func (s State) title() string {
+	switch n := s.Draft.Version; {
+	case n == 0:
+		return "Publish " + s.Draft.Name
+	case len(s.Changes) > 0 || len(s.Parts) == 0:
+		return "Publish v" + strconv.Itoa(n+1) + " of " + s.Draft.Name
+	}
+	return "Publish " + s.partsWords()
+}
+
+// partsWords counts the jobs and crawlers: "2 changed jobs and 1 changed crawler".
+func (s State) partsWords() string {
+	var jobs, crawlers int64
+	for _, p := range s.Parts {
+		if p.Ref.Kind == engine.KindJob {
+			jobs++
+		} else {
+			crawlers++
+		}
+	}
+	var words []string
+	if jobs > 0 {
+		words = append(words, show.Many(jobs, "changed job"))
+	}
+	if crawlers > 0 {
+		words = append(words, show.Many(crawlers, "changed crawler"))
+	}
+	return strings.Join(words, " and ")
+}
 
 // version says what runs and what does not yet.
 func (s State) version() string {

@@ -1,0 +1,103 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dogear/engine"
+)
+
+// JobFields lists what differs between two bodies of a job, each field by the
+// way to it in words: "Source sales path".
+func JobFields(from, to engine.JobBody) []Field { return fieldsOf(from, to) }
+
+// CrawlerFields is JobFields for a crawler.
+func CrawlerFields(from, to engine.CrawlerBody) []Field { return fieldsOf(from, to) }
+
+func fieldsOf(from, to any) []Field {
+	before, after := flat(from), flat(to)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	var fields []Field
+	for _, name := range slices.Compact(names) {
+		if before[name] != after[name] {
+			fields = append(fields, Field{Name: name, From: before[name], To: after[name]})
+		}
+	}
+	return fields
+}
+
+// flat is a body as its single values. It goes by the body's JSON, so that a
+// field that is added to a body is compared from the first day.
+func flat(body any) map[string]string {
+	var tree any
+	text, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(text, &tree)
+	}
+	if err != nil {
+		return nil // bodies always encode
+	}
+	values := map[string]string{}
+	walk(tree, nil, values)
+	return values
+}
+
+func walk(tree any, way []string, into map[string]string) {
+	switch node := tree.(type) {
+	case map[string]any:
+		for key, child := range node {
+			walk(child, append(slices.Clip(way), key), into)
+		}
+	case []any:
+		var plain []string
+		for i, child := range node {
+			if named, ok := child.(map[string]any); ok {
+				walk(child, append(slices.Clip(way), called(named, i)), into)
+			} else {
+				plain = append(plain, fmt.Sprint(child))
+			}
+		}
+		if len(plain) > 0 {
+			into[label(way)] = strings.Join(plain, ", ")
+		}
+	case string:
+		into[label(way)] = node
+	case float64:
+		into[label(way)] = strconv.FormatFloat(node, 'f', -1, 64)
+	case bool:
+		into[label(way)] = yesNo(node)
+	}
+}
+
+// called is the name of a part of a list, or its place in it.
+func called(part map[string]any, i int) string {
+	if name, ok := part["name"].(string); ok && name != "" {
+		return name
+	}
+	return strconv.Itoa(i + 1)
+}
+
+// words are the keys of bodies that people know by another word.
+var words = map[string]string{
+	"sources": "source", "steps": "step", "sinks": "target", "targets": "target", "sql": "SQL",
+	"ctx": "bookmark", "memory_mb": "memory, MB", "spill_mb": "spill, MB", "timeout": "timeout, min", "max_runs": "runs at once",
+}
+
+func label(way []string) string {
+	if len(way) > 1 && way[0] == "sql" {
+		way = way[1:] // the kind of the job, not a field
+	}
+	said := make([]string, len(way))
+	for i, key := range way {
+		said[i] = strings.ReplaceAll(key, "_", " ")
+		if word, ok := words[key]; ok {
+			said[i] = word
+		}
+	}
+	return capital(strings.Join(said, " "))
+}
