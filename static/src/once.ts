@@ -1,3 +1,5 @@
+const meantElsewhere = 500; // ms
+
 // Context is what htmx knows of a request, and Sending is one about to be sent.
 type Context = HTMLElementEventMap["htmx:before:request"]["detail"]["ctx"];
 type Sending = Context & { fetch: typeof fetch };
@@ -39,6 +41,14 @@ export function startOnce(): void {
   });
   // Back again by the browser's history: the page is as it was left.
   addEventListener("pageshow", () => (document.body.inert = false));
+  // A click that came with the page of a run, or just after, was meant for the
+  // button that led here and must not stop the run.
+  const came = performance.now();
+  document.addEventListener("click", (event) => {
+    if (event.timeStamp > came + meantElsewhere || !(event.target as Element).closest("#run-head")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, { capture: true });
 }
 
 // named tells one change from another: where it goes and what it says. The
