@@ -353,22 +353,31 @@ func (s *Store) PutPages(ctx context.Context, pages map[string][]byte) error {
 // paceRuns is how many of the last runs an estimate is made from.
 const paceRuns = 20
 
-// Pace is how many bytes of input a second the last successful runs of a job
-// went through.
-func (s *Store) Pace(ctx context.Context, job engine.ID) (float64, error) {
+// Pace is how fast the last successful runs of a job were, from when each could
+// start to its end.
+func (s *Store) Pace(ctx context.Context, job engine.ID) (bookmark.Pace, error) {
+	var pace bookmark.Pace
 	nodes, err := s.NodeHistory(ctx, engine.Ref{Kind: engine.KindJob, ID: job}, paceRuns)
 	if err != nil {
-		return 0, err
+		return pace, err
 	}
-	var bytes, seconds float64
 	for _, n := range nodes {
-		if n.State == engine.Succeeded && n.Counts.BytesIn > 0 && !n.Started.IsZero() {
-			bytes += float64(n.Counts.BytesIn)
-			seconds += n.Ended.Sub(n.Started).Seconds()
+		if n.State != engine.Succeeded || n.Counts.BytesIn == 0 || n.Started.IsZero() || n.Copied != "" {
+			continue
 		}
+		began := n.Started
+		if !n.ReadyAt.IsZero() {
+			began = n.ReadyAt
+		}
+		if n.NotBefore.After(began) {
+			began = n.NotBefore
+		}
+		spent := n.Ended.Sub(began)
+		if pace.Bytes == 0 || spent < pace.Shortest {
+			pace.Shortest = spent
+		}
+		pace.Bytes += n.Counts.BytesIn
+		pace.Spent += spent
 	}
-	if seconds == 0 {
-		return 0, nil
-	}
-	return bytes / seconds, nil
+	return pace, nil
 }

@@ -23,6 +23,23 @@ type Preview struct {
 	Safe  bool
 }
 
+// Pace is how fast a job was in its last runs, from when they could start to
+// their end. It is zero where none has read anything.
+type Pace struct {
+	Bytes    int64 // of input, in all of them
+	Spent    time.Duration
+	Shortest time.Duration // of one run
+}
+
+// Time is how long a run that reads bytes is likely to take. A run does more
+// than read, so that it is never shorter than the shortest that was seen.
+func (p Pace) Time(bytes int64) time.Duration {
+	if p.Bytes == 0 || bytes == 0 {
+		return 0
+	}
+	return max(p.Shortest, time.Duration(float64(bytes)/float64(p.Bytes)*float64(p.Spent)))
+}
+
 // Preview plans the next run as it would be after a move.
 func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string) (Preview, error) {
 	p := Preview{Kind: m.Kind}
@@ -61,9 +78,7 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	if err != nil {
 		return p, err
 	}
-	if pace > 0 {
-		p.Estimate = time.Duration(float64(bytesOf(p.Plan.Taken)) / pace * float64(time.Second))
-	}
+	p.Estimate = pace.Time(bytesOf(p.Plan.Taken))
 	p.Alarm, p.Safe = alarm(job, p.Again, rowsPerByte(history))
 	return p, nil
 }

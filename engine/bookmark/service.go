@@ -28,9 +28,8 @@ type Store interface {
 	Job(ctx context.Context, id engine.ID) (engine.Job, error)
 	// Inputs lists what was ever read in a context of a job, newest batch first.
 	Inputs(ctx context.Context, job engine.ID, name string, limit int) ([]flow.Input, error)
-	// Pace is how many bytes of input a second the last successful runs of a
-	// job went through; 0 where none is known.
-	Pace(ctx context.Context, job engine.ID) (float64, error)
+	// Pace is how fast the last successful runs of a job were.
+	Pace(ctx context.Context, job engine.ID) (Pace, error)
 }
 
 // Service makes the moves a person can make.

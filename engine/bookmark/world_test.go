@@ -201,7 +201,7 @@ func (w *world) Inputs(context.Context, engine.ID, string, int) ([]flow.Input, e
 	return slices.Clone(w.inputs), nil
 }
 
-func (w *world) Pace(context.Context, engine.ID) (float64, error) { return 0, nil }
+func (w *world) Pace(context.Context, engine.ID) (bookmark.Pace, error) { return bookmark.Pace{}, nil }
 
 func (w *world) service(now time.Time) *bookmark.Service {
 	return &bookmark.Service{Store: w, Planner: w.planner(), Now: func() time.Time { return now }}
