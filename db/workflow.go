@@ -245,7 +245,7 @@ func (s *Store) Totals(ctx context.Context) (engine.Totals, error) {
   (SELECT count(*) FROM object WHERE kind = 'crawler' AND deleted_at = 0),
   (SELECT count(*) FROM object WHERE kind = 'connection' AND deleted_at = 0),
   (SELECT count(*) FROM run WHERE ended = 0),
-  (SELECT count(*) FROM bookmark WHERE ctx NOT LIKE 'crawl:%'),
+  (SELECT count(*) FROM bookmark WHERE ctx NOT LIKE 'crawl:%' AND branch = ''),
   (SELECT count(*) FROM catalog_table)`)
 	err := row.Scan(&t.Workflows, &t.Jobs, &t.Crawlers, &t.Connections, &t.OpenRuns, &t.Bookmarks, &t.Tables)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
