@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bounds, freeSpot, line, middle, nearest, snap } from "../src/canvas/geometry.ts";
+import { bounds, freeSpot, line, middle, nearest, snap, tight } from "../src/canvas/geometry.ts";
 import { find, table } from "../src/canvas/keys.ts";
 import { ulid } from "../src/canvas/ids.ts";
 import { clock, length } from "../src/canvas/length.ts";
@@ -56,4 +56,10 @@ test("times are written as the server writes them", () => {
   assert.equal(length(41_000), "41 s");
   assert.equal(length(245_000), "4 min 05 s");
   assert.equal(length(7_800_000), "2 h 10 min");
+});
+
+test("a word without room between two cards is a dot, as the server draws it", () => {
+  const from = { x: 0, y: 0, w: 240, h: 120 };
+  const at = (x, y) => tight(from, { x, y: y - 60, w: 240, h: 120 });
+  assert.deepEqual([at(288, 60), at(339, 119), at(340, 60), at(288, 200), at(100, 60)], [true, true, false, false, false]);
 });

@@ -115,6 +115,7 @@ type Edge struct {
 	Middle  engine.Point
 	Taken   bool
 	Back    bool // closes a stored loop
+	Tight   bool // has no room for its word between the cards
 }
 
 // Input is what New draws from.
@@ -295,6 +296,7 @@ func (d *drawing) edge(e Edge) Edge {
 	from, to := d.places[e.From], d.places[e.To]
 	x1, y1, x2, y2 := from.X+wf, from.Y+hf/2, to.X, to.Y+ht/2
 	e.Path, e.Middle = Path(x1, y1, x2, y2), Middle(x1, y1, x2, y2)
+	e.Tight = Tight(x1, y1, x2, y2)
 	e.Back = d.loop[e.From] && d.loop[e.To] && x2 < x1
 	return e
 }
@@ -311,6 +313,12 @@ func Path(x1, y1, x2, y2 int) string {
 func Middle(x1, y1, x2, y2 int) engine.Point {
 	_, dip := bends(x1, x2)
 	return engine.Point{X: (x1 + x2) / 2, Y: (y1+y2)/2 + dip*3/4}
+}
+
+// Tight says that the word of an edge would cover what stands at its ends: they
+// are close to each other, side by side.
+func Tight(x1, y1, x2, y2 int) bool {
+	return x2 >= x1 && x2-x1 < 100 && max(y2-y1, y1-y2) < 60
 }
 
 // bends says how far a line runs straight out of its card, and how deep it bows

@@ -220,3 +220,18 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestAWordWithoutRoomIsADot: the browser decides the same, geometry.test.mjs.
+func TestAWordWithoutRoomIsADot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		x1, y1, x2, y2 int
+		want           bool
+	}{
+		{240, 60, 288, 60, true}, {240, 60, 339, 119, true}, {240, 60, 340, 60, false}, {240, 60, 288, 200, false}, {240, 60, 100, 60, false},
+	} {
+		if got := canvas.Tight(c.x1, c.y1, c.x2, c.y2); got != c.want {
+			t.Errorf("Tight(%d, %d, %d, %d) = %v, want %v", c.x1, c.y1, c.x2, c.y2, got, c.want)
+		}
+	}
+}

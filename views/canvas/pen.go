@@ -221,6 +221,9 @@ func blankPill() templ.Component {
 // the choice of conditions.
 func (p *pen) pill(e *Edge, mode Mode) {
 	look := []string{"class", "cond " + string(e.State), "data-pill", e.Key, "title", e.Title, "style", e.place()}
+	if e.Tight {
+		look = append(look, "data-tight", "")
+	}
 	if mode == Edit {
 		p.put("button", e.Word, append(look, "type", "button", "tabindex", "-1", "aria-haspopup", "menu")...)
 		return

@@ -35,6 +35,12 @@ export function between(from: Box, to: Box): { d: string; middle: Point } {
   return { d: line(...ends), middle: middle(...ends) };
 }
 
+// tight says that the word of an edge would cover what stands at its ends.
+export function tight(from: Box, to: Box): boolean {
+  const wide = to.x - from.x - from.w;
+  return wide >= 0 && wide < 100 && Math.abs(to.y + to.h / 2 - from.y - from.h / 2) < 60;
+}
+
 // gap is how far a point is from the line between two cards.
 export function gap(from: Box, to: Box, p: Point): number {
   const [x1, y1, x2, y2] = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2];

@@ -1,6 +1,6 @@
 // The drawing: adopts the cards and edges that the server rendered and keeps
 // them equal to the model. It touches only what changed.
-import { Box, bounds, between as lineBetween, gap, size } from "./geometry";
+import { Box, bounds, between as lineBetween, gap, size, tight } from "./geometry";
 import { conditions, Drawn, Edge, Graph } from "./model";
 import { Body, Info, Point, Trigger } from "./types";
 
@@ -203,7 +203,9 @@ export class View {
     const { d, middle } = lineBetween(from, to);
     line.path.setAttribute("d", d);
     line.hit.setAttribute("d", d);
-    if (line.pill) line.pill.style.transform = `translate(${middle.x}px,${middle.y}px) translate(-50%,-50%)`;
+    if (!line.pill) return;
+    line.pill.style.transform = `translate(${middle.x}px,${middle.y}px) translate(-50%,-50%)`;
+    line.pill.toggleAttribute("data-tight", tight(from, to));
   }
 
   middle(key: string): Point | undefined {
