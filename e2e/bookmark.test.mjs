@@ -189,7 +189,7 @@ test("every dialog of a move can be read by everybody", async () => {
     await page.getByTestId("moves").click();
     await page.getByRole("button", { name: item }).click();
     if (name === "set-now") { // nothing waits, so it is refused
-      await page.getByText("Everything in the source counts as read already.").waitFor();
+      await page.locator(".toast.bad", { hasText: "read already" }).waitFor();
       continue;
     }
     await page.getByRole("dialog").waitFor();
