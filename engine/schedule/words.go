@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Words says when a schedule fires as people say it: "every day at 02:00". One
+// Words says when a schedule fires in few words: "daily 02:00". One
 // that is not so simple is its own best name and comes back as it is written.
 func Words(text string) string {
 	cron, err := Parse(text)
@@ -21,11 +21,11 @@ func Words(text string) string {
 	case month != "*" || year != "*":
 		return text
 	case clock != "" && daily:
-		return "every day at " + clock
+		return "daily " + clock
 	case clock != "" && day == "?":
-		return week + " at " + clock
+		return week + " " + clock
 	case clock != "":
-		return "day " + day + " at " + clock
+		return "day " + day + " " + clock
 	case hour == "*" && daily:
 		return within(minute, text)
 	}
@@ -49,11 +49,11 @@ func within(minute, otherwise string) string {
 		return "every minute"
 	}
 	if m, err := strconv.Atoi(minute); err == nil {
-		return fmt.Sprintf("every hour at :%02d", m)
+		return fmt.Sprintf("hourly at :%02d", m)
 	}
 	start, step, _ := strings.Cut(minute, "/")
 	if n, err := strconv.Atoi(step); err == nil && (start == "0" || start == "*") && 60%n == 0 {
-		return fmt.Sprintf("every %d minutes", n)
+		return fmt.Sprintf("every %d min", n)
 	}
 	return otherwise
 }

@@ -9,13 +9,13 @@ import (
 func TestWordsSayASimpleScheduleAndLeaveAnyOther(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"cron(0 2 * * ? *)":         "every day at 02:00",
-		"5 14 ? * * *":              "every day at 14:05",
-		"cron(30 6 ? * MON-FRI *)":  "MON-FRI at 06:30",
-		"cron(0 2 L * ? *)":         "day L at 02:00",
-		"cron(15 * * * ? *)":        "every hour at :15",
-		"cron(0/5 * * * ? *)":       "every 5 minutes",
-		"cron(*/15 * ? * * *)":      "every 15 minutes",
+		"cron(0 2 * * ? *)":         "daily 02:00",
+		"5 14 ? * * *":              "daily 14:05",
+		"cron(30 6 ? * MON-FRI *)":  "MON-FRI 06:30",
+		"cron(0 2 L * ? *)":         "day L 02:00",
+		"cron(15 * * * ? *)":        "hourly at :15",
+		"cron(0/5 * * * ? *)":       "every 5 min",
+		"cron(*/15 * ? * * *)":      "every 15 min",
 		"cron(* * * * ? *)":         "every minute",
 		"cron(0/7 * * * ? *)":       "cron(0/7 * * * ? *)",
 		"cron(3/5 * * * ? *)":       "cron(3/5 * * * ? *)",

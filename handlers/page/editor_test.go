@@ -114,7 +114,7 @@ func TestTheEditorDrawsTheDraftAndEscapesNames(t *testing.T) {
 	for _, want := range []string{
 		`id="node-` + job + `"`, `id="node-` + crawler + `"`, `data-trigger="` + string(after) + `"`, "on success",
 		"raw-to-curated &lt;script&gt;", "Never published", "5 changes not published", "Valid", "Next starts", "cron(0 2 * * ? *)",
-		`data-block="scheduled"`, `data-card="` + crawler + `"`, ">every day at 02:00 UTC<",
+		`data-block="scheduled"`, `data-card="` + crawler + `"`, ">daily 02:00 UTC<",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the editor (%d) lacks %q", status, want)
@@ -204,7 +204,7 @@ func TestADroppedScheduleSaysWhenItFires(t *testing.T) {
 
 	infos, _ := answer["infos"].(map[string]any)
 	info, _ := infos[string(daily)].(map[string]any)
-	if want := "every 15 minutes Europe/Paris"; info["sub"] != want {
+	if want := "every 15 min Europe/Paris"; info["sub"] != want {
 		t.Errorf("the answer says %v of the schedule, want %q", info, want)
 	}
 }
