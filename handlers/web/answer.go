@@ -126,7 +126,7 @@ func (f failures) answer(err error, c Ctx) {
 		err = c.JSON(status, map[string]string{"code": codeOf(err), "message": message})
 	default:
 		page := layout.Page{Title: title, Frame: Frame(c, f.sessions, f.files, f.now())}
-		err = Render(c, status, layout.AroundPlain(page, layout.Failure(title, message, reference)))
+		err = Render(c, status, layout.AroundPlain(page, layout.Failure(title, message, reference, page.Frame.User != "")))
 	}
 	if err != nil {
 		f.log.ErrorContext(c.Request().Context(), "error page failed", "err", err)

@@ -47,6 +47,23 @@ func TestG01EveryRouteNeedsASessionUnlessTheTableSaysPublic(t *testing.T) {
 	}
 }
 
+// TestARefusalWithoutASessionSaysHowToSignIn: the other pages would refuse
+// again, so that it leads to none of them.
+func TestARefusalWithoutASessionSaysHowToSignIn(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+
+	refused := site.do(t, http.DefaultClient, http.MethodGet, "/workflows", nil, nil)
+	lost := site.do(t, site.signIn(t), http.MethodGet, "/nowhere", nil, nil)
+
+	if !strings.Contains(refused.body, "<pre>dogear signin</pre>") || strings.Contains(refused.body, `href="/workflows"`) {
+		t.Errorf("without a session the page says %s, want how to sign in and no way to the workflows", refused.body)
+	}
+	if !strings.Contains(lost.body, `href="/workflows"`) {
+		t.Errorf("with a session a lost page says %s, want the way to the workflows", lost.body)
+	}
+}
+
 func TestG02NoSpellingOfAPathSkipsTheSession(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
