@@ -100,6 +100,18 @@ func TestAnEndedRunGoesOnAsChosen(t *testing.T) {
 	}
 }
 
+// TestARunThatSucceededIsNotResumed: nothing of it is left to do.
+func TestARunThatSucceededIsNotResumed(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, func(r *engine.Run) { r.Ended, r.Outcome = noon, engine.RunSucceeded })
+
+	_, head := s.get(t, "/runs/"+string(runID)+"/head")
+
+	if strings.Contains(head, "Resume…") || !strings.Contains(head, "Run again") {
+		t.Errorf("the head offers %s, want to run again and not to resume", head)
+	}
+}
+
 func TestAResumeThatCannotBeComesBackAsItWasFilledIn(t *testing.T) {
 	t.Parallel()
 	s, e := steered(t, ended)

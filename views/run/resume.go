@@ -97,7 +97,7 @@ func (r Resume) Split() (again []engine.Ref, marks map[engine.Ref]engine.State) 
 }
 
 func (r Resume) definitions() []form.Choice {
-	return []form.Choice{{"", "as it was when the run began, v" + strconv.Itoa(r.View.Run.Version)}, {"newest", "as it is published now"}}
+	return []form.Choice{{"", "drawn as it was when the run began, v" + strconv.Itoa(r.View.Run.Version)}, {"newest", "drawn as it is published now"}}
 }
 
 func (r Resume) definition() string {

@@ -68,7 +68,7 @@ func ResumeDialog(r Resume) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<h2 id=\"resume-title\">Go on from this run</h2><p class=\"tiny\">A new run begins with the properties of this one. What is kept counts as it ended; what comes after a node that is done again or marked follows by the triggers. Bookmarks stay as they are.</p><div class=\"scroll files\" tabindex=\"0\"><table><thead><tr><th>Node, and how it ended</th><th>In the new run</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<h2 id=\"resume-title\">Go on from this run</h2><p class=\"tiny\">A new run begins with the properties of this one. What is kept counts as it ended; what comes after a node that is done again or marked follows by the triggers. Bookmarks stay as they are. Jobs and crawlers run as they are published now.</p><div class=\"scroll files\" tabindex=\"0\"><table><thead><tr><th>Node, and how it ended</th><th>In the new run</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
