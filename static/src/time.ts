@@ -1,9 +1,9 @@
 import { found } from "./watch";
 
 // The server writes times in UTC. Here they are shown in the zone of the
-// person who looks, with the UTC text as the title.
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+// person who looks, in the form of the server ("29 Nov 22:04:05"); the title
+// stays in UTC.
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 // serverNow is the server's clock, so that both ends of a duration come from
@@ -24,7 +24,7 @@ function localise(time: HTMLTimeElement): void {
   if (Number.isNaN(at.getTime())) return;
   if (!time.title) time.title = `${time.dateTime.replace("T", " ").replace("Z", "")} UTC`;
   const sameYear = at.getFullYear() === new Date(serverNow()).getFullYear();
-  const date = (sameYear ? day : dayOfYear).format(at);
+  const date = `${at.getDate()} ${months[at.getMonth()]}${sameYear ? "" : ` ${at.getFullYear()}`}`;
   switch (time.dataset["show"]) {
     case "clock":
       time.textContent = clock.format(at) + (time.dataset["ms"] ?? "");

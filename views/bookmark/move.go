@@ -312,10 +312,10 @@ func (v View) comparable() []engine.BookmarkMove {
 
 // versionWords name a version in a list of them.
 func versionWords(m engine.BookmarkMove) string {
-	return fmt.Sprintf("v%d · %s · %s", m.Version, m.At.UTC().Format("2 Jan 15:04"), change(m))
+	return fmt.Sprintf("v%d · %s · %s", m.Version, m.At.UTC().Format("2 Jan 15:04 UTC"), change(m))
 }
 
 // runWords name a run that moved the bookmark.
 func runWords(m engine.BookmarkMove) string {
-	return fmt.Sprintf("%s · %s · v%d", show.Short(m.Run), m.At.UTC().Format("2 Jan 15:04"), m.Version)
+	return fmt.Sprintf("%s · %s · v%d", show.Short(m.Run), m.At.UTC().Format("2 Jan 15:04 UTC"), m.Version)
 }

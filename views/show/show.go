@@ -179,6 +179,10 @@ func Spent(start, end, now time.Time) time.Duration {
 	}
 }
 
+// whole is a time in full, with the zone that it is in: the browser shows the
+// short one in the zone of its reader.
+func whole(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") + " UTC" }
+
 // machine is a time as HTML wants it.
 func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"dogear/engine"
 	"dogear/views/show"
 )
@@ -88,5 +90,17 @@ func TestRowsSayWhatIsMissing(t *testing.T) {
 
 	if !strings.Contains(page.String(), "left out: &lt;cut&gt;.gz") {
 		t.Errorf("got %s, want the notice, escaped", page.String())
+	}
+}
+
+func TestATimeSaysItsZone(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 29, 23, 4, 5, 0, time.FixedZone("CET", 3600))
+	for name, shown := range map[string]templ.Component{"At": show.At(at), "Clock": show.Clock(at), "Relative": show.Relative(at, at)} {
+		var html strings.Builder
+		must(t, shown.Render(t.Context(), &html))
+		if want := `title="29 Nov 2026 22:04:05 UTC"`; !strings.Contains(html.String(), want) {
+			t.Errorf("%s shows %s, want %s", name, html.String(), want)
+		}
 	}
 }
