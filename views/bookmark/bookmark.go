@@ -98,17 +98,7 @@ func (v View) changed() (n int64, note string) {
 
 func lastName(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// advances counts the versions that runs made.
-func (v View) advances() int64 {
-	var n int64
-	for _, m := range v.Moves {
-		if m.Kind == engine.MoveAdvance {
-			n++
-		}
-	}
-	return n
-}
-
+// lastAdvance is the newest move that a run made; zero for none.
 func (v View) lastAdvance() engine.BookmarkMove {
 	for _, m := range v.Moves {
 		if m.Kind == engine.MoveAdvance {
