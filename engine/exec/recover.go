@@ -12,6 +12,9 @@ import (
 // recover takes up every node that an earlier server left open. Nothing is
 // guessed: the database says how far each had come.
 func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
+	for i := range left {
+		e.hold(ctx, &left[i])
+	}
 	for _, n := range left {
 		if n.State == engine.Ready {
 			e.await(n)
@@ -21,6 +24,22 @@ func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
 		e.work.Go(func() { e.adopt(ctx, n) })
 	}
 	e.fill()
+}
+
+// hold takes the targets of a committed batch before anything else starts: what
+// it will publish was made from the target as it is now.
+func (e *Exec) hold(ctx context.Context, n *engine.NodeRun) {
+	if n.State != engine.Publishing || n.Batch == "" {
+		return
+	}
+	batch, err := e.Store.Batch(ctx, n.Batch)
+	if err != nil {
+		e.Log.Error("the targets of a batch could not be held", "run", n.Run, "node", n.Ref, "err", err)
+		return
+	}
+	if holder, busy := e.targets.try(e.targetsOf(ctx, &batch.Body), n.Key()); busy != nil {
+		e.Log.Error("two committed batches have one target", "run", n.Run, "other", holder.Run)
+	}
 }
 
 // adopt waits until the process of a node is gone, then goes on with the very
