@@ -68,6 +68,29 @@ test("no page is wider than a phone", async () => {
   assert.deepEqual(wide, []);
 });
 
+test("a slash is typed into SQL, and elsewhere opens the search", async () => {
+  const page = await house.page("/query");
+  await page.locator(".cm-content").first().click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("SELECT 4/2");
+  assert.equal(await page.locator("#palette[open]").count(), 0);
+  assert.match(await page.locator(".cm-content").first().innerText(), /4\/2/);
+  await page.locator("h1").click();
+  await page.keyboard.press("/");
+  await page.locator("#palette[open]").waitFor();
+});
+
+test("the total of runs follows them on any page", async () => {
+  const page = await house.page("/query");
+  const open = page.locator("#nav a", { hasText: "Runs" }).locator(".n");
+  assert.equal(await open.count(), 0);
+  const other = await house.page("/workflows");
+  await other.getByRole("button", { name: "Run daily-sales-pipeline" }).click();
+  await open.waitFor();
+  await open.waitFor({ state: "detached", timeout: 60_000 });
+  assert.equal(await page.locator("#nav [aria-current=page]").innerText(), "Query");
+});
+
 test("nothing was reported by the browser", () => {
   assert.deepEqual(house.problems(), []);
 });

@@ -23,7 +23,7 @@ func (c Choice) Word() string { return c[1] }
 
 // Connections are the places that a path may lie in: this machine first.
 func Connections(list []engine.Connection) []Choice {
-	choices := []Choice{{"", "This machine, or AWS by its own settings"}}
+	choices := []Choice{{"", "This machine or AWS"}}
 	for _, c := range list {
 		choices = append(choices, Choice{string(c.ID), c.Name})
 	}
