@@ -208,7 +208,7 @@ func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	}
 	c.State = engine.Waiting
 	if fired, ok := d.Fired[t.ID]; ok {
-		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04:05")
+		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04 UTC")
 		c.Started = machine(fired)
 	}
 }

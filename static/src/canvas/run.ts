@@ -134,7 +134,7 @@ export class RunView {
     card.classList.remove("idle");
     card.classList.add(sign.hue);
     card.dataset["status"] = "succeeded";
-    this.fill(card, "sub", `fired ${at.slice(11, 19)}`);
+    this.fill(card, "sub", `fired ${at.slice(11, 16)} UTC`);
   }
 
   private progress({ card: id, progress: p }: Progress): void {
