@@ -98,13 +98,18 @@ func (h *house) runJob(ctx context.Context, id engine.ID) (time.Duration, engine
 }
 
 // peak is the highest resident memory of this process in MB.
-func peak() float64 {
+func peak() float64 { return status("VmHWM:") }
+
+// program is how much of that is the binary itself, mapped from its file.
+func program() float64 { return status("RssFile:") }
+
+func status(name string) float64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, name); ok {
 			kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
 			return kb / 1000
 		}

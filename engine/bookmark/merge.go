@@ -81,6 +81,7 @@ func (m *merge) run(ctx context.Context) error {
 		m.notice("No file of the source fits, and %d others lie there. The first is %s. Write ** in the path to read sub-folders.", out, m.left)
 	}
 	m.part.Complete = true
+	m.flush()
 	m.part.Digest = strconv.FormatUint(m.digest.Sum64(), 16)
 	m.bound()
 	return m.sameContent(ctx)
@@ -89,11 +90,19 @@ func (m *merge) run(ctx context.Context) error {
 // sum adds an object to the digest of the listing, by which two plans know
 // that they saw the same.
 func (m *merge) sum(o engine.Object) {
-	line := append(m.line[:0], o.Key...)
+	const many = 8 << 10
+	line := append(m.line, o.Key...)
 	line = binary.AppendVarint(append(line, 0), o.Size)
 	line = binary.AppendVarint(line, o.ModNS)
 	m.line = append(append(line, o.ETag...), 0)
+	if len(m.line) > many {
+		m.flush()
+	}
+}
+
+func (m *merge) flush() {
 	_, _ = m.digest.Write(m.line) // it never fails
+	m.line = m.line[:0]
 }
 
 // gone notes an object that the ledger knows and a listing no longer shows.

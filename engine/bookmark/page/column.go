@@ -9,10 +9,13 @@ import (
 // text is one text of an entry.
 type text = func(*engine.Entry) *string
 
-func key(e *engine.Entry) *string { return &e.Key }
+// columns is how many texts an entry has.
+const columns = 7
 
-// texts are the columns of texts after the key, in stored order.
-var texts = []text{
+// texts are the columns of texts in stored order: the key, which stands before
+// the numbers, and the others after them.
+var texts = [columns]text{
+	func(e *engine.Entry) *string { return &e.Key },
 	func(e *engine.Entry) *string { return &e.ETag },
 	func(e *engine.Entry) *string { return &e.VersionID },
 	func(e *engine.Entry) *string { return (*string)(&e.Run) },
@@ -87,25 +90,33 @@ func hexadecimal(entries []engine.Entry, of text) bool {
 // column reads what the writer's column wrote. The texts of a column lie in one
 // piece of memory: a page then costs a few allocations instead of one for each
 // text, and an entry that is kept for long clones its texts (Keep).
-func (d *Decoder) column(r *reader, entries []engine.Entry, of text) {
+func (d *Decoder) column(r *reader, entries []engine.Entry, i int) {
 	switch r.byte() {
 	case one:
-		if _, rest := r.uvarint(), r.uvarint(); rest > 0 {
-			value := string(r.take(rest))
-			for i := range entries {
-				*of(&entries[i]) = value
-			}
-		}
+		_, rest := r.uvarint(), r.uvarint()
+		d.fill(entries, i, string(r.take(rest)))
 	case fronts:
-		d.shared(r, entries, of)
+		d.shared(r, entries, i)
 	case digits:
-		d.hexadecimal(r, entries, of)
+		d.hexadecimal(r, entries, i)
 	default:
 		r.bad = true
 	}
 }
 
-func (d *Decoder) hexadecimal(r *reader, entries []engine.Entry, of text) {
+// fill makes a column hold one text in all entries.
+func (d *Decoder) fill(entries []engine.Entry, i int, value string) {
+	if was := &d.alike[i]; was.text != value || was.count < len(entries) {
+		for k := range entries {
+			*texts[i](&entries[k]) = value
+		}
+		*was = alikeText{value, len(entries)}
+	}
+}
+
+func (d *Decoder) hexadecimal(r *reader, entries []engine.Entry, i int) {
+	of := texts[i]
+	d.alike[i] = alikeText{}
 	length := int(r.uvarint())
 	if length <= 0 || length%2 != 0 || length > 2*len(r.buf) {
 		r.bad = true
@@ -117,8 +128,8 @@ func (d *Decoder) hexadecimal(r *reader, entries []engine.Entry, of text) {
 	}
 	d.texts = hex.AppendEncode(d.texts[:0], raw)
 	whole := string(d.texts)
-	for i := range entries {
-		*of(&entries[i]) = whole[i*length : (i+1)*length]
+	for k := range entries {
+		*of(&entries[k]) = whole[k*length : (k+1)*length]
 	}
 }
 
@@ -126,7 +137,9 @@ func (d *Decoder) hexadecimal(r *reader, entries []engine.Entry, of text) {
 const same = -1
 
 // shared reads front-coded texts.
-func (d *Decoder) shared(r *reader, entries []engine.Entry, of text) {
+func (d *Decoder) shared(r *reader, entries []engine.Entry, i int) {
+	of := texts[i]
+	d.alike[i] = alikeText{}
 	ends, all := d.ends[:0], d.texts[:0]
 	start := 0 // of the text before
 	for range entries {
@@ -147,11 +160,11 @@ func (d *Decoder) shared(r *reader, entries []engine.Entry, of text) {
 	}
 	d.ends, d.texts = ends, all
 	whole, from, last := string(all), 0, ""
-	for i, end := range ends {
+	for k, end := range ends {
 		if end != same {
 			last = whole[from:end]
 			from = end
 		}
-		*of(&entries[i]) = last
+		*of(&entries[k]) = last
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -57,7 +56,7 @@ func ID(body []byte) string {
 func Encode(entries []engine.Entry) []byte {
 	w := &writer{buf: make([]byte, 0, 64*len(entries))}
 	w.uvarint(uint64(len(entries)))
-	w.column(entries, key)
+	w.column(entries, texts[0])
 	var mod, inode int64
 	for _, e := range entries {
 		w.varint(e.ModNS - mod)
@@ -73,7 +72,7 @@ func Encode(entries []engine.Entry) []byte {
 	for _, e := range entries {
 		w.buf = append(w.buf, byte(e.State))
 	}
-	for _, column := range texts {
+	for _, column := range texts[1:] {
 		w.column(entries, column)
 	}
 	return encoder.EncodeAll(w.buf, []byte{entriesV3})
@@ -88,17 +87,23 @@ type Decoder struct {
 	raw     []byte // the page, decompressed
 	ends    []int  // where the texts of a column end
 	texts   []byte // a column
+	// alike says of each column what all entries before its count hold in it,
+	// where that is one text: the next page mostly has the same, and then nothing
+	// is written.
+	alike [columns]alikeText
+}
+
+type alikeText struct {
+	text  string
+	count int
 }
 
 // Decode unpacks what Encode packed. The slice is good until the next call;
 // its texts stay.
 func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
-	columns, column, kind := texts, d.column, byte(entriesV3)
+	column, kind := d.column, byte(entriesV3)
 	if len(body) > 0 && (body[0] == entriesV1 || body[0] == entriesV2) {
 		column, kind = d.shared, body[0]
-		if kind == entriesV1 {
-			columns = texts[:len(texts)-1] // without the range
-		}
 	}
 	r, err := open(body, kind, d.raw)
 	if err != nil {
@@ -106,10 +111,11 @@ func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
 	}
 	d.raw = r.buf[:0]
 	n := int(r.count())
-	d.entries = slices.Grow(d.entries[:0], n)[:n]
-	entries := d.entries
-	clear(entries)
-	column(r, entries, key)
+	if cap(d.entries) < n {
+		d.entries, d.alike = make([]engine.Entry, n), [columns]alikeText{}
+	}
+	entries := d.entries[:n]
+	column(r, entries, 0)
 	var mod, inode int64
 	for i := range entries {
 		mod += r.varint()
@@ -125,8 +131,12 @@ func (d *Decoder) Decode(body []byte) ([]engine.Entry, error) {
 	for i := range entries {
 		entries[i].State = engine.EntryState(r.byte())
 	}
-	for _, text := range columns {
-		column(r, entries, text)
+	for i := 1; i < columns; i++ {
+		if kind == entriesV1 && i == columns-1 { // it has no ranges
+			d.fill(entries, i, "")
+			continue
+		}
+		column(r, entries, i)
 	}
 	return entries, r.end()
 }
