@@ -327,6 +327,11 @@ func TestAJobReadsChosenFilesAgainBesideItsBookmark(t *testing.T) {
 	if !strings.Contains(shown, "Reads again  1.csv") || !strings.Contains(shown, "files 1, rows in 2") {
 		t.Errorf("got\n%s\nwant the one file read again", shown)
 	}
+	var again control.Run
+	must(t, json.Unmarshal([]byte(s.ok(t, "job", "run", "copy", "--property", "Least=0", "--pattern", "2.csv", "--wait", "--json")), &again))
+	if log := s.ok(t, "run", "log", string(again.ID)); !strings.Contains(log, "out appends: the rows of these files stand in it twice") {
+		t.Errorf("got log\n%s\nwant a warning of rows that stand twice", log)
+	}
 	if mark := s.ok(t, "bookmark", "show", "copy"); !strings.Contains(mark, "v1") {
 		t.Errorf("got\n%s\nwant the bookmark where it was", mark)
 	}

@@ -134,6 +134,9 @@ func (w *work) plan(ctx context.Context) error {
 	for _, part := range plan.Sources {
 		tellPlan(w.host, part)
 	}
+	if w.Attempt.Run.Pick != nil {
+		w.tellDoubles()
+	}
 	if err := w.infer(ctx, &plan); err != nil {
 		return err
 	}

@@ -124,3 +124,12 @@ func tellTable(h runner.Host, part engine.SourcePlan) {
 		h.Log(runner.Warn, notice)
 	}
 }
+
+// tellDoubles warns of targets in which rows that are read again stand twice.
+func (w *work) tellDoubles() {
+	for _, sink := range w.Job.SQL.Sinks {
+		if sink.Mode == engine.Append || sink.Mode == "" {
+			w.host.Log(runner.Warn, sink.Place()+" appends: the rows of these files stand in it twice from now on")
+		}
+	}
+}
