@@ -95,9 +95,13 @@ func (s *Store) watch(ctx context.Context, conn *sql.Conn, lost func(error)) {
 	}
 }
 
-// end ends a session, and with it its lock. Given back to the pool it would
-// keep it.
+// end gives the lock back and ends its session. The server notices the end of a
+// session only some time later, and given back to the pool it would keep its
+// lock. A session that is broken already has lost it.
 func end(conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, int64(ownKey))
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = conn.Close()
 }
