@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,8 @@ func TestACommittedBatchHoldsItsTargetThroughARestart(t *testing.T) {
 			return nil
 		}
 		h.serve()
+		open := sync.OnceFunc(func() { close(publish) })
+		t.Cleanup(open) // a failure must not leave the server waiting
 		other, err := h.exec.StartJob(t.Context(), second, nil, nil, "owner")
 		must(t, err)
 		h.await(other.ID, "the second says that it waits", func(_ engine.Run, nodes []engine.NodeRun) bool {
@@ -63,7 +66,7 @@ func TestACommittedBatchHoldsItsTargetThroughARestart(t *testing.T) {
 				return n.Why == "waits until run "+string(run.ID)+" has written its target"
 			})
 		})
-		close(publish)
+		open()
 		h.ends(run.ID)
 		h.ends(other.ID)
 

@@ -12,15 +12,14 @@ import (
 // after: between a commit and what follows from it lie moments.
 const patience = time.Minute
 
-// Checks looks whether this server looks after everything that is open.
-func (e *Exec) Checks(ctx context.Context) ([]engine.Check, error) {
+// Checks looks whether this server looks after everything that is open at now.
+func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error) {
 	open, err := e.Store.OpenNodes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tended := engine.Check{ID: "I10", Rule: "Every node that is open is worked on or waits its turn."}
 	stopping := engine.Check{ID: "I11", Rule: "A node that is told to stop has ended within a minute."}
-	now := e.Now()
 	e.mu.Lock()
 	waits := map[engine.NodeKey]bool{}
 	for i := range e.waiting {

@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,7 +36,8 @@ func TestTheWatchdogIsQuietWhileWorkIsDone(t *testing.T) {
 			}
 			return running == 4
 		})
-		assertWell(t, h)
+		assertWell(t, h) // two hours later as well
+		assertWell(t, h) // slots break the rule only where they do so twice
 		close(finish)
 		h.ends(run.ID)
 		assertWell(t, h)
@@ -46,7 +48,7 @@ func assertWell(t *testing.T, h *house) {
 	t.Helper()
 	rows, err := h.store.Checks(t.Context())
 	must(t, err)
-	work, err := h.exec.Checks(t.Context())
+	work, err := h.exec.Checks(t.Context(), later())
 	must(t, err)
 	for _, c := range append(rows, work...) {
 		if len(c.Broken) > 0 {
@@ -66,17 +68,43 @@ func TestTheWatchdogFindsWhatNobodyWorksOn(t *testing.T) {
 		must(t, err)
 		h.await(run.ID, "a runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
 
-		now := exec.New(exec.Config{Store: h.store, Now: time.Now})
-		afterwards := exec.New(exec.Config{Store: h.store, Now: later})
+		stranger := exec.New(exec.Config{Store: h.store, Now: time.Now})
 
-		if n := len(broken(t, now, "I10")); n != 0 {
+		if n := len(broken(t, stranger, "I10", time.Now())); n != 0 {
 			t.Errorf("%d nodes are found before a minute has passed, want none", n)
 		}
-		if found := broken(t, afterwards, "I10"); len(found) != 1 || found[0].Run != run.ID {
+		if found := broken(t, stranger, "I10", later()); len(found) != 1 || found[0].Run != run.ID {
 			t.Errorf("got %+v, want the node of run %s", found, run.ID)
 		}
-		if n := len(broken(t, h.exec, "I10")); n != 0 {
+		if n := len(broken(t, h.exec, "I10", later())); n != 0 {
 			t.Errorf("%d nodes are found by the server that works on them, want none", n)
+		}
+	})
+}
+
+// TestTheWatchdogFindsWhatDoesNotStop: a runner that does not listen.
+func TestTheWatchdogFindsWhatDoesNotStop(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		id := h.draw("start -> a")
+		release := make(chan struct{})
+		h.work.do["a"] = func(ctx context.Context, _ runner.Attempt, host runner.Host) (runner.Result, error) {
+			err := host.Started(ctx, engine.Process{})
+			<-release
+			return runner.Result{State: engine.Stopped}, err
+		}
+		t.Cleanup(sync.OnceFunc(func() { close(release) }))
+		run, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+		must(t, err)
+		h.await(run.ID, "a runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		_, err = h.exec.Stop(t.Context(), run.ID, "owner")
+		must(t, err)
+
+		if n := len(broken(t, h.exec, "I11", time.Now())); n != 0 {
+			t.Errorf("%d nodes are found at once, want none", n)
+		}
+		if found := broken(t, h.exec, "I11", later()); len(found) != 1 || found[0].Run != run.ID {
+			t.Errorf("got %+v, want the node of run %s", found, run.ID)
 		}
 	})
 }
@@ -84,9 +112,9 @@ func TestTheWatchdogFindsWhatNobodyWorksOn(t *testing.T) {
 // later is a clock two hours ahead.
 func later() time.Time { return time.Now().Add(2 * time.Hour) }
 
-func broken(t *testing.T, e *exec.Exec, id string) []engine.Broken {
+func broken(t *testing.T, e *exec.Exec, id string, now time.Time) []engine.Broken {
 	t.Helper()
-	checks, err := e.Checks(t.Context())
+	checks, err := e.Checks(t.Context(), now)
 	must(t, err)
 	for _, c := range checks {
 		if c.ID == id {

@@ -19,7 +19,7 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 	if err != nil {
 		return engine.Health{}, err
 	}
-	work, err := h.exec.Checks(ctx)
+	work, err := h.exec.Checks(ctx, start)
 	if err != nil {
 		return engine.Health{}, err
 	}
