@@ -155,6 +155,7 @@ func (e *Exec) Run(ctx context.Context) error {
 		e.paused[id] = true
 	}
 	e.tidy()
+	e.reserve(ctx, left)
 	// A transition is never cut off: the loop outlives ctx until all work is done.
 	loop, end := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})

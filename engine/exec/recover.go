@@ -12,18 +12,25 @@ import (
 // recover takes up every node that an earlier server left open. Nothing is
 // guessed: the database says how far each had come.
 func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
-	for i := range left {
-		e.hold(ctx, &left[i])
-	}
 	for _, n := range left {
 		if n.State == engine.Ready {
 			e.await(n)
 			continue
 		}
-		e.slots.take(n.Ref)
 		e.work.Go(func() { e.adopt(ctx, n) })
 	}
 	e.fill()
+}
+
+// reserve keeps what an earlier server left its slots and its targets, before
+// this one starts anything new.
+func (e *Exec) reserve(ctx context.Context, left []engine.NodeRun) {
+	for i := range left {
+		if left[i].State != engine.Ready {
+			e.slots.take(left[i].Ref)
+		}
+		e.hold(ctx, &left[i])
+	}
 }
 
 // hold takes the targets of a committed batch before anything else starts: what
