@@ -1,0 +1,88 @@
+package table
+
+import (
+	"context"
+	"strings"
+
+	"dogear/engine"
+)
+
+// nulls counts the rows without a key, and takes them where the source reads
+// them each time.
+func (s *survey) nulls(ctx context.Context) error {
+	var nullable []Column
+	for _, c := range s.keys {
+		if c.Nullable {
+			nullable = append(nullable, c)
+		}
+	}
+	if len(nullable) == 0 {
+		return nil
+	}
+	r := engine.KeyRange{Keys: names(s.keys), Nulls: true}
+	w := &conditions{d: s.d}
+	w.add("(" + w.stretch(nullable, r) + ")")
+	n, err := s.count(ctx, w)
+	if err != nil || n == 0 {
+		return err
+	}
+	s.found.Nulls = n
+	key := strings.Join(r.Keys, ", ")
+	switch s.Source.Options.Table.NullKeys {
+	case "fail":
+		return engine.Errorf(engine.Invalid, "%s of %s have no value in the key (%s), and this source fails on them. Give them one, or choose to report or to read them.", rowsWord(n), s.name, key)
+	case "read":
+		r.Rows = n
+		s.found.New = append(s.found.New, r)
+		s.notice("%s of %s have no value in the key (%s); they are read each time.", rowsWord(n), s.name, key)
+	default:
+		s.notice("%s of %s have no value in the key (%s) and are not covered by the bookmark.", rowsWord(n), s.name, key)
+	}
+	return nil
+}
+
+// doubt names what a key of this kind may miss.
+func (s *survey) doubt(r engine.KeyRange) {
+	if first := s.keys[0]; first.class == textClass && numeric(r.High[0].Text) {
+		s.notice("The key %s of %s is text and holds numbers: as text, 9999 comes after 10000, so rows may be missed. Give it a number type, or choose another key.", first.Name, s.name)
+	}
+}
+
+func numeric(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// compare looks back over the mark, where that is asked for or the key falls:
+// rows that are missing now, and rows that came late.
+func (s *survey) compare(ctx context.Context) error {
+	o, mark := s.Source.Options.Table, s.Mark
+	if mark == nil || mark.High == nil {
+		return nil
+	}
+	at := &conditions{d: s.d}
+	at.compare(s.keys, false, "=", mark.High)
+	n, err := s.count(ctx, at)
+	if err != nil {
+		return err
+	}
+	if late := n - mark.AtHigh; late > 0 && o.Overlap == 0 {
+		s.notice("%s of %s with the very key of the mark (%s) came after it was read, and a strict comparison does not see them. Give the source an overlap and let its target merge by key.", rowsWord(late), s.name, engine.KeyWords(mark.High))
+	}
+	if !o.Compare && !o.Descending {
+		return nil
+	}
+	w := &conditions{d: s.d}
+	w.compare(s.keys, o.Descending, "<=", mark.High)
+	if n, err = s.count(ctx, w); err != nil {
+		return err
+	}
+	switch {
+	case n > s.Seen && o.Descending:
+		s.notice("%s of %s lie above the keys that were read. This source reads falling keys, so they are never read. If new rows get higher keys, choose rising.", rowsWord(n-s.Seen), s.name)
+	case n > s.Seen:
+		s.notice("%s of %s at or before the mark were not read: they came late. Rewind the bookmark, or give the source a lag or an overlap.", rowsWord(n-s.Seen), s.name)
+	case n < s.Seen:
+		s.notice("%s of %s that were read are no longer there. A bookmark by key does not see deletes.", rowsWord(s.Seen-n), s.name)
+	}
+	return nil
+}
