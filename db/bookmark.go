@@ -277,8 +277,10 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 		if err != nil {
 			return err
 		}
-		if err := s.refuseDuringRun(ctx, tx, &row, beside); err != nil {
-			return err
+		if !beside && row.Branch == "" { // no run reads by a branch
+			if err := refuseDuringRun(ctx, tx, row.JobID); err != nil {
+				return err
+			}
 		}
 		mark, err := row.bookmark()
 		if err != nil {
@@ -301,13 +303,12 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 	return moved, err
 }
 
-func (s *Store) refuseDuringRun(ctx context.Context, tx bun.Conn, row *bookmarkRow, beside bool) error {
-	if beside || row.Branch != "" { // no run reads by a branch
-		return nil
-	}
+// refuseDuringRun is Conflict while a run of a job reads by its bookmarks.
+func refuseDuringRun(ctx context.Context, tx bun.IDB, job string) error {
 	var run string
-	ref := engine.Ref{Kind: engine.KindJob, ID: engine.ID(row.JobID)}
-	err := tx.Conn.QueryRowContext(ctx, s.bind(`SELECT run_id FROM node_run WHERE ref = ? AND state IN ('starting', 'running', 'publishing', 'stopping') LIMIT 1`), ref.String()).Scan(&run)
+	ref := engine.Ref{Kind: engine.KindJob, ID: engine.ID(job)}
+	err := tx.NewSelect().Table("node_run").Column("run_id").
+		Where("ref = ? AND state IN ('starting', 'running', 'publishing', 'stopping')", ref.String()).Limit(1).Scan(ctx, &run)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

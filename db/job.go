@@ -203,8 +203,14 @@ func (s *Store) publishOne(ctx context.Context, kind engine.Kind, id engine.ID, 
 	return row, err
 }
 
-// publishText makes the stored draft of row its next version as it stands.
+// publishText makes the stored draft of row its next version as it stands. The
+// bookmarks of a job go by the names of its contexts from then on.
 func publishText(ctx context.Context, tx bun.IDB, row *objectRow, by string, now time.Time) error {
+	if row.Version > 0 && row.Kind == string(engine.KindJob) {
+		if err := renameMarks(ctx, tx, row.ID, row.Body, row.Draft.String); err != nil {
+			return err
+		}
+	}
 	row.Version++
 	row.Body, row.Draft = row.Draft.String, sql.NullString{}
 	row.At, row.By = micros(now), by

@@ -68,6 +68,57 @@ func TestABookmarkIsOpenedOnce(t *testing.T) {
 	})
 }
 
+// TestARenamedContextKeepsItsLedger: what counts as read, its history, branches
+// and readings go by the new name once the job is published with it.
+func TestARenamedContextKeepsItsLedger(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		service, mark := reader(t, store)
+		set, err := service.Make(t.Context(), mark.ID, setNow, "owner")
+		must(t, err)
+		_, err = service.Branch(t.Context(), mark.ID, "try", "", "owner")
+		must(t, err)
+
+		publishWith(t, store, mark.Job, func(src *engine.Source) { src.Ctx = "arrivals" })
+
+		renamed, err := store.BookmarkOf(t.Context(), mark.Job, "arrivals")
+		must(t, err)
+		old, err := store.BookmarkOf(t.Context(), mark.Job, "files")
+		must(t, err)
+		if old != nil || renamed == nil || renamed.ID != mark.ID || renamed.Root != set.Root {
+			t.Fatalf("after the rename there is %+v and %+v, want the ledger under its new name alone", old, renamed)
+		}
+		branches, err := store.Branches(t.Context(), mark.Job, "arrivals")
+		must(t, err)
+		if len(branches) != 1 {
+			t.Errorf("%d branches follow the rename, want 1", len(branches))
+		}
+		waiting, err := service.Waiting(t.Context(), mark.ID)
+		must(t, err)
+		if len(waiting.Taken) != 0 {
+			t.Errorf("%d files wait after the rename, want none", len(waiting.Taken))
+		}
+
+		publishWith(t, store, mark.Job, func(src *engine.Source) { src.Ctx, src.Path = "other", "s3://other/" })
+
+		if other, err := store.BookmarkOf(t.Context(), mark.Job, "other"); err != nil || other != nil {
+			t.Errorf("another source under another name has %+v (%v), want no bookmark", other, err)
+		}
+	})
+}
+
+// publishWith publishes a job with its source changed.
+func publishWith(t *testing.T, store *db.Store, job engine.ID, change func(*engine.Source)) {
+	t.Helper()
+	draft, err := store.JobDraft(t.Context(), job)
+	must(t, err)
+	change(&draft.Body.SQL.Sources[0])
+	_, err = store.SaveJobDraft(t.Context(), job, draft.Body, draft.Seq, "owner", dbtest.Noon)
+	must(t, err)
+	_, err = store.PublishJob(t.Context(), job, "owner", dbtest.Noon)
+	must(t, err)
+}
+
 func TestMovesAreKeptInOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Databases(t, func(t *testing.T, store *db.Store) {

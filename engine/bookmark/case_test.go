@@ -230,10 +230,10 @@ func TestB28BurstIsReadOnce(t *testing.T) {
 	}
 }
 
-// left is a listing in which the source leaves everything out.
-type left struct{ *world }
+// leavesOut is a listing in which the source leaves everything out.
+type leavesOut struct{ *world }
 
-func (l left) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark.Listed, error] {
+func (l leavesOut) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark.Listed, error] {
 	return func(yield func(bookmark.Listed, error) bool) {
 		for o, err := range l.world.List(ctx, src) {
 			o.Filtered = "does not match *.json"
@@ -249,7 +249,7 @@ func TestB29FilesBelowAreNoticed(t *testing.T) {
 	w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src"}, engine.Merge)
 	w.put("in/2026/03/01/a.json", 120, "a", noon)
 	w.put("in/2026/03/02/b.json", 130, "b", noon)
-	planner := bookmark.Planner{Ledger: w, Lister: left{w}}
+	planner := bookmark.Planner{Ledger: w, Lister: leavesOut{w}}
 
 	plan, err := planner.Plan(t.Context(), bookmark.Request{Job: w.job, Now: noon.Add(time.Hour)})
 

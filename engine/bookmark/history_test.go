@@ -1,9 +1,12 @@
 package bookmark_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,239 +16,298 @@ import (
 	"dogear/engine/bookmark"
 )
 
-// version is what an oracle knows at one version of the bookmark.
-type version struct {
-	read     map[string]string // which content of which key counts as read
-	reopened map[string]bool   // to be read again, by a person
-	held     map[string]bool   // not to be read, by a person
+const keys = 13 // of the source, in/0 to in/12
+
+// The paths of the source: the second sees a part of what the first does.
+var paths = []string{"s3://lake/in/", "s3://lake/in/1"}
+
+// history is a world and its oracle.
+type history struct {
+	*world
+	o       *oracle
+	limit   int
+	clock   time.Time
+	content int
+	deleted map[string]engine.Object
+	saw     *sync.Map // what happened in any history
 }
 
-func (v version) clone() version {
-	return version{maps.Clone(v.read), maps.Clone(v.reopened), maps.Clone(v.held)}
+func (h *history) tick() time.Time { h.clock = h.clock.Add(time.Minute); return h.clock }
+
+func (h *history) key(t *rapid.T, what string) string {
+	return fmt.Sprintf("in/%d", rapid.IntRange(0, keys-1).Draw(t, what))
 }
 
-func beginning() version {
-	return version{map[string]string{}, map[string]bool{}, map[string]bool{}}
-}
-
-// drop forgets what is not in the source any more, and says whether it did.
-// Should it come back, it is new.
-func (v version) drop(objects map[string]engine.Object) (dropped bool) {
-	absent := func(key string) bool {
-		_, there := objects[key]
-		dropped = dropped || !there
-		return !there
-	}
-	maps.DeleteFunc(v.read, func(key, _ string) bool { return absent(key) })
-	maps.DeleteFunc(v.reopened, func(key string, _ bool) bool { return absent(key) })
-	maps.DeleteFunc(v.held, func(key string, _ bool) bool { return absent(key) })
-	return dropped
-}
-
-// oracle says what must be read by keeping everything in plain maps.
-type oracle struct {
-	versions []version
-	paused   bool
-}
-
-func (o *oracle) now() version { return o.versions[len(o.versions)-1] }
-
-// due lists what a run must read: what is there, does not count as read and is
-// not held.
-func (o *oracle) due(objects map[string]engine.Object, limit int) []string {
-	var all []engine.Object
-	for key, object := range objects {
-		if o.now().read[key] != object.ETag && !o.now().held[key] {
-			all = append(all, object)
+// visible is what the source shows.
+func (h *history) visible() map[string]engine.Object {
+	seen := map[string]engine.Object{}
+	for key, object := range h.objects {
+		if strings.HasPrefix("s3://lake/"+key, h.o.path) {
+			seen[key] = object
 		}
 	}
-	slices.SortFunc(all, func(a, b engine.Object) int {
-		if a.ModNS != b.ModNS {
-			return int(a.ModNS - b.ModNS)
-		}
-		if a.Key < b.Key {
-			return -1
-		}
-		return 1
-	})
-	var keys []string
-	for i, object := range all {
-		if limit > 0 && i == limit {
-			break
-		}
-		keys = append(keys, object.Key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// advance makes the version after a run that read keys.
-func (o *oracle) advance(objects map[string]engine.Object, keys []string) {
-	next := o.now().clone()
-	moved := next.drop(objects) || len(keys) > 0
-	next.mark(objects, keys)
-	if moved && !o.paused {
-		o.versions = append(o.versions, next)
-	}
-}
-
-func (v version) mark(objects map[string]engine.Object, keys []string) {
-	for _, key := range keys {
-		v.read[key] = objects[key].ETag
-		delete(v.reopened, key)
-	}
+	return seen
 }
 
 // TestRandomHistories compares what is read with the oracle over arrivals,
-// changes, deletions, returns, failed runs, pauses, resets, rewinds and undos,
-// with and without a bound; and every preview with what is then read.
+// changes, deletions, returns, renames of files, of the job, its source and its
+// context, other paths of the source, failed runs, servers that die at every
+// step of a batch, two runs at once, pauses and all moves of a person, with and
+// without a bound; every preview with what is then read; and what stands in the
+// target with what was read.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
+	var saw sync.Map
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "bound")
-		w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src", Options: engine.SourceOptions{MaxFiles: limit}}, engine.Merge)
-		o := &oracle{versions: []version{beginning()}}
-		clock, content := noon, 0
-		key := func() string { return fmt.Sprintf("in/%d", rapid.IntRange(0, 12).Draw(t, "key")) }
-		tick := func() time.Time { clock = clock.Add(time.Minute); return clock }
+		h := &history{
+			world: newWorld(engine.Source{Name: "src", Path: paths[0], Format: engine.CSV, Ctx: "src", Options: engine.SourceOptions{MaxFiles: limit}}, engine.Merge),
+			o:     &oracle{versions: []version{beginning()}, path: paths[0], rows: map[string]int{}},
+			limit: limit, clock: noon, deleted: map[string]engine.Object{}, saw: &saw,
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"write": func(*rapid.T) {
-				content++
-				w.put(key(), int64(content), fmt.Sprint("e", content), tick())
+			"write": func(t *rapid.T) {
+				h.content++
+				h.put(h.key(t, "key"), int64(h.content), fmt.Sprint("e", h.content), h.tick())
 			},
-			"touch": func(*rapid.T) {
-				if object, ok := w.objects[key()]; ok {
-					object.ModNS = tick().UnixNano()
-					w.objects[object.Key] = object
+			"touch": func(t *rapid.T) {
+				if object, ok := h.objects[h.key(t, "key")]; ok {
+					object.ModNS = h.tick().UnixNano()
+					h.objects[object.Key] = object
 				}
 			},
-			"delete": func(*rapid.T) { delete(w.objects, key()) },
+			"delete": func(t *rapid.T) {
+				key := h.key(t, "key")
+				if object, ok := h.objects[key]; ok {
+					h.deleted[key] = object
+				}
+				delete(h.objects, key)
+			},
+			"come back": func(t *rapid.T) {
+				if object, ok := h.deleted[h.key(t, "key")]; ok {
+					key := rapid.SampledFrom([]string{object.Key, h.key(t, "another")}).Draw(t, "as")
+					h.put(key, object.Size, object.ETag, h.tick())
+				}
+			},
+			"rename file": func(t *rapid.T) { h.renameFile(t) },
+			"rename":      func(t *rapid.T) { h.rename(t) },
+			"other path": func(t *rapid.T) {
+				h.o.path = rapid.SampledFrom(paths).Draw(t, "path")
+				h.job.SQL.Sources[0].Path = h.o.path
+			},
 			"run": func(t *rapid.T) {
-				succeeds := rapid.Bool().Draw(t, "succeeds")
-				want := o.due(w.objects, limit)
-				preview, err := w.plan(t.Context(), tick())
-				must(t, err)
-				read, _, err := w.run(t, clock, succeeds)
-				must(t, err)
-				assertKeys(t, "read", read, want)
-				assertKeys(t, "previewed", keysOf(preview.Taken), read)
-				if succeeds {
-					o.advance(w.objects, want)
-				}
+				h.run(t, attempt{
+					fails: rapid.IntRange(0, 2).Draw(t, "fails") == 0,
+					dies:  rapid.SampledFrom(append([]string{"", "", "", ""}, steps...)).Draw(t, "dies"),
+				}, rapid.IntRange(0, 5).Draw(t, "two at once") == 0)
 			},
-			"move": func(t *rapid.T) { w.moveByHand(t, o, tick()) },
-			"":     func(t *rapid.T) { w.assertLedger(t, o) },
+			"move": func(t *rapid.T) { h.moveByHand(t) },
+			"":     func(t *rapid.T) { h.check(t) },
 		})
 	})
+	for _, what := range append([]string{"taken up", "two at once", "asked", "same content", "context renamed"}, steps...) {
+		if _, ok := saw.Load(what); !ok && !t.Failed() {
+			t.Errorf("no history came to %q", what)
+		}
+	}
 }
 
-// moveByHand makes one of the moves of a person in the world and the oracle.
-func (w *world) moveByHand(t *rapid.T, o *oracle, now time.Time) {
-	service := w.service(now)
-	if w.mark == nil {
-		if !rapid.Bool().Draw(t, "before the first run") {
-			return
-		}
-		_, err := service.Open(t.Context(), w.job.ID, "src")
-		must(t, err)
+// renameFile gives a file another key; to the bookmark one is gone and another
+// is new.
+func (h *history) renameFile(t *rapid.T) {
+	from, to := h.key(t, "from"), h.key(t, "to")
+	if object, ok := h.objects[from]; ok && from != to {
+		delete(h.objects, from)
+		h.put(to, object.Size, object.ETag, h.tick())
 	}
-	m := bookmark.Move{Kind: rapid.SampledFrom([]engine.MoveKind{
-		engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveRewind, engine.MoveUndo,
-		engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease, engine.MoveSetNow,
-	}).Draw(t, "what")}
-	next, moves := o.now().clone(), true
-	fits := func(string) bool { return false }
-	switch m.Kind {
-	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease:
-		key := fmt.Sprintf("in/%d", rapid.IntRange(0, 12).Draw(t, "picked"))
-		m.Pick.Keys = []string{key}
-		fits = func(k string) bool { return k == key }
-		if rapid.Bool().Draw(t, "by pattern") {
-			m.Pick = engine.Selection{Pattern: "in/1*"}
-			fits = func(k string) bool { return k[:4] == "in/1" }
-		}
-	default: // is about all of them
-	}
-	switch m.Kind {
-	case engine.MovePause, engine.MoveResume:
-		moves = false
-	case engine.MoveReset:
-		next = beginning()
-	case engine.MoveRewind:
-		m.To = rapid.IntRange(0, len(o.versions)-1).Draw(t, "to")
-		next = o.versions[m.To].clone()
-	case engine.MoveUndo:
-		next = o.versions[max(0, len(o.versions)-2)].clone()
-	case engine.MoveReadAgain:
-		maps.DeleteFunc(next.read, func(key, _ string) bool {
-			if fits(key) {
-				next.reopened[key] = true
-			}
-			return fits(key)
-		})
-	case engine.MoveHold:
-		for key := range w.objects {
-			if _, read := next.read[key]; !read && fits(key) {
-				next.held[key] = true
-			}
-		}
-		for key := range next.reopened {
-			if fits(key) {
-				next.held[key] = true
-				delete(next.reopened, key)
-			}
-		}
-	case engine.MoveRelease:
-		for key := range next.held {
-			if fits(key) {
-				next.reopened[key] = true
-				delete(next.held, key)
-			}
-		}
-	case engine.MoveSetNow:
-		next.drop(w.objects)
-		next.mark(w.objects, o.due(w.objects, 0))
+}
+
+// rename gives the job, its source or its context another name, as publishing
+// the job does: what counts as read stays.
+func (h *history) rename(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"orders", "sales", "deals"}).Draw(t, "name")
+	switch rapid.SampledFrom([]string{"job", "source", "context"}).Draw(t, "of") {
+	case "job":
+		h.job.Name = name
+	case "source":
+		h.job.SQL.Sources[0].Name = name
 	default:
-		t.Fatalf("the oracle does not know the move %s", m.Kind)
-	}
-	preview, previewErr := service.Preview(t.Context(), w.mark.ID, m, "owner")
-	moved, err := service.Make(t.Context(), w.mark.ID, m, "owner")
-	if err != nil {
-		if code := engine.CodeOf(err); code != engine.Conflict && code != engine.NotFound {
-			t.Fatalf("%s failed: %v", m.Kind, err)
+		if h.left != nil {
+			return // refused while a run is under way
 		}
-		return // there was nothing to move; assertLedger sees that nothing did
+		after := *h.job.SQL
+		after.Sources = slices.Clone(after.Sources)
+		after.Sources[0].Ctx = name
+		renamed := bookmark.Renamed(h.job.SQL, &after)
+		h.job.SQL = &after
+		if h.mark != nil && h.mark.Ctx != name {
+			h.mark.Ctx = renamed[h.mark.Ctx]
+			h.saw.Store("context renamed", true)
+		}
 	}
-	o.paused = moved.Paused
-	if !moves {
+}
+
+// run makes an attempt, or lets a new server take up the one that is open.
+func (h *history) run(t *rapid.T, a attempt, two bool) {
+	now := h.tick()
+	if h.o.open == nil && h.o.asks() {
+		if _, err := h.try(t, now, a); engine.CodeOf(err) != engine.Conflict {
+			t.Fatalf("a run over another source: %v, want it to ask", err)
+		}
+		h.saw.Store("asked", true)
 		return
 	}
-	must(t, previewErr)
-	o.versions = append(o.versions, next)
-	assertKeys(t, "previewed", keysOf(preview.Plan.Taken), o.due(w.objects, w.job.SQL.Sources[0].Options.MaxFiles))
+	fresh := h.o.open == nil
+	if fresh {
+		h.o.open = h.preview(t, now)
+	}
+	p := h.o.open
+	if len(p.due) == 0 {
+		h.o.open = nil
+		did, err := h.try(t, now, a)
+		must(t, err)
+		assertKeys(t, "read", did.read, nil)
+		return
+	}
+	if fresh && a.dies == planned {
+		h.o.open = nil // nothing of it was stored
+	}
+	if two && fresh && a.dies != stored && a.dies != planned {
+		a.rival = func() { h.rival(t, now) }
+	}
+	if !fresh {
+		h.saw.Store("taken up", true)
+	}
+	did, err := h.try(t, now, a)
+	died := h.follow(p, a)
+	switch {
+	case died:
+		h.saw.Store(a.dies, true)
+		if !errors.Is(err, errDied) {
+			t.Fatalf("an attempt whose server dies when %s: %v", a.dies, err)
+		}
+	case p.committed:
+		must(t, err)
+		assertKeys(t, "read", did.read, p.read)
+	case a.fails:
+		must(t, err)
+	case engine.CodeOf(err) != engine.Conflict:
+		t.Fatalf("the second of two runs: %v, want it refused", err)
+	}
+}
+
+// preview says what a run would read now, and the oracle that it is right.
+func (h *history) preview(t *rapid.T, now time.Time) *open {
+	p := &open{seen: h.visible(), due: h.o.due(h.visible(), h.limit), moves: !h.o.paused, at: len(h.o.versions) - 1, path: h.o.path}
+	preview, err := h.plan(t.Context(), now)
+	must(t, err)
+	assertKeys(t, "previewed", keysOf(preview.Taken), p.due)
+	h.assertSameContent(t, preview)
+	return p
+}
+
+// rival is another run of the job that begins and ends while the first reads.
+func (h *history) rival(t *rapid.T, now time.Time) {
+	first := h.o.open
+	h.o.open = nil
+	h.run(t, attempt{}, false)
+	h.o.open = first
+	h.saw.Store("two at once", true)
+}
+
+// follow lets the oracle go through an attempt, and says whether its server
+// died before it ended.
+func (h *history) follow(p *open, a attempt) (died bool) {
+	switch {
+	case a.dies == planned && h.o.open == nil, a.dies == stored:
+		return true
+	case !p.committed:
+		p.read = slices.DeleteFunc(slices.Clone(p.due), func(key string) bool {
+			now, there := h.objects[key]
+			return !there || now.ETag != p.seen[key].ETag
+		})
+		if a.dies == staged {
+			return true
+		}
+		if a.fails {
+			h.o.open = nil
+			return false
+		}
+		if a.dies == written {
+			return true
+		}
+		if p.committed = h.o.advance(p); !p.committed {
+			h.o.open = nil
+			return false
+		}
+		if a.dies == committed {
+			return true
+		}
+	}
+	switch {
+	case a.dies == half && len(p.read) > 0, a.dies == published:
+		return true
+	}
+	h.o.publish(p)
+	return a.dies == finalized
+}
+
+// assertSameContent checks that of the new files exactly those are noted that
+// hold what the ledger knows under another key (B06).
+func (h *history) assertSameContent(t *rapid.T, part engine.SourcePlan) {
+	known := map[string][]string{}
+	for e, err := range bookmark.Entries(t.Context(), h, part.LedgerRoot) {
+		must(t, err)
+		if e.State == engine.EntryRead || e.State == engine.EntryGone {
+			known[e.ETag] = append(known[e.ETag], e.Key)
+		}
+	}
+	for _, o := range part.Taken {
+		want := o.Reason == engine.ReasonNew && slices.ContainsFunc(known[o.ETag], func(key string) bool { return key != o.Key })
+		if got := strings.HasPrefix(o.Note, "the same content as "); got != want {
+			t.Fatalf("%s is noted %q, want a note of its content: %v", o.Key, o.Note, want)
+		}
+		if want {
+			h.saw.Store("same content", true)
+		}
+	}
+}
+
+// check compares the ledger and the target with the oracle.
+func (h *history) check(t *rapid.T) {
+	h.assertLedger(t)
+	if h.left != nil {
+		return
+	}
+	if !maps.Equal(h.target, h.o.rows) {
+		t.Fatalf("the target holds %v, want %v", h.target, h.o.rows)
+	}
+	if len(h.stages) > 0 {
+		t.Fatalf("the stages %v were left over", h.stages)
+	}
 }
 
 // assertLedger checks that what counts as read is what the oracle says, and
 // that sums and differences of versions agree with it.
-func (w *world) assertLedger(t *rapid.T, o *oracle) {
-	if w.mark == nil {
+func (h *history) assertLedger(t *rapid.T) {
+	if h.mark == nil {
 		return
 	}
-	if w.mark.Version != len(o.versions)-1 {
-		t.Fatalf("the bookmark is at v%d, want v%d", w.mark.Version, len(o.versions)-1)
+	if h.mark.Version != len(h.o.versions)-1 {
+		t.Fatalf("the bookmark is at v%d, want v%d", h.mark.Version, len(h.o.versions)-1)
 	}
 	read := map[string]string{}
-	for e, err := range bookmark.Entries(t.Context(), w, w.mark.Root) {
+	for e, err := range bookmark.Entries(t.Context(), h, h.mark.Root) {
 		must(t, err)
 		if e.State == engine.EntryRead {
 			read[e.Key] = e.ETag
 		}
 	}
-	if !maps.Equal(read, o.now().read) {
-		t.Fatalf("v%d counts %v as read, want %v", w.mark.Version, read, o.now().read)
+	if !maps.Equal(read, h.o.now().read) {
+		t.Fatalf("v%d counts %v as read, want %v", h.mark.Version, read, h.o.now().read)
 	}
-	if int(w.mark.Files) != len(read) {
-		t.Fatalf("v%d says %d files, its ledger holds %d", w.mark.Version, w.mark.Files, len(read))
+	if int(h.mark.Files) != len(read) {
+		t.Fatalf("v%d says %d files, its ledger holds %d", h.mark.Version, h.mark.Files, len(read))
 	}
 }
 
@@ -258,6 +320,7 @@ func keysOf(planned []engine.Planned) []string {
 }
 
 func assertKeys(t *rapid.T, what string, got, want []string) {
+	t.Helper()
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%s %v, want %v", what, got, want)

@@ -77,6 +77,7 @@ func TestGoneObjectIsNewWhenItComesBack(t *testing.T) {
 	must(t, err)
 	gone := w.objects["in/a"]
 	delete(w.objects, "in/a")
+	w.put("in/b", 1, "2", noon.Add(2*time.Hour)) // a run that reads nothing moves nothing
 	_, part, err := w.run(t, noon.Add(2*time.Hour), true)
 	must(t, err)
 	w.objects["in/a"] = gone

@@ -38,6 +38,11 @@ type world struct {
 	history []engine.BookmarkMove // newest first
 	inputs  []flow.Input          // newest first
 	job     engine.Job
+	// left is the batch that a dead server left open; stages and target are
+	// what lies there, the target by how often each content does.
+	left   *left
+	stages map[engine.ID][]engine.Entry
+	target map[string]int
 	// breakAfter ends listings with an error after so many keys; 0 is never.
 	breakAfter int
 	// during is called while a listing is under way, after so many keys.
@@ -50,6 +55,7 @@ type world struct {
 func newWorld(src engine.Source, mode engine.WriteMode) *world {
 	return &world{
 		objects: map[string]engine.Object{}, pages: map[string][]byte{},
+		stages: map[engine.ID][]engine.Entry{}, target: map[string]int{},
 		job: engine.Job{
 			Head: engine.Head{ID: engine.NewID(time.UnixMilli(0)), Name: "load"},
 			JobBody: engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{
@@ -104,8 +110,8 @@ func (w *world) PutPages(_ context.Context, pages map[string][]byte) error {
 	return nil
 }
 
-func (w *world) BookmarkOf(context.Context, engine.ID, string) (*engine.Bookmark, error) {
-	if w.mark == nil {
+func (w *world) BookmarkOf(_ context.Context, _ engine.ID, name string) (*engine.Bookmark, error) {
+	if w.mark == nil || w.mark.Ctx != name {
 		return nil, nil
 	}
 	mark := *w.mark
@@ -122,36 +128,15 @@ func (w *world) plan(ctx context.Context, now time.Time) (engine.SourcePlan, err
 	return plan.Sources[0], nil
 }
 
-// run plans at now and, where it succeeds, moves the bookmark. It returns the
-// keys that were read, oldest first.
+// run is an attempt without mishap. It returns the keys that were read, in
+// order.
 func (w *world) run(t tester, now time.Time, succeeds bool) (keys []string, part engine.SourcePlan, err error) {
 	t.Helper()
-	part, err = w.plan(t.Context(), now)
-	if err != nil {
-		return nil, part, err
+	did, err := w.try(t, now, attempt{fails: !succeeds})
+	if !succeeds && err == nil {
+		did.read = keysOf(did.part.Taken)
 	}
-	run := engine.NewID(now)
-	var taken []engine.Entry
-	for _, o := range part.Taken {
-		keys = append(keys, o.Key)
-		taken = append(taken, engine.Entry{Object: o.Object, Run: run, State: engine.EntryRead})
-	}
-	entries := bookmark.Settled(part, run, taken)
-	if !succeeds || !part.Moves || len(entries) == 0 {
-		return keys, part, nil
-	}
-	slices.SortFunc(taken, func(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) })
-	read, err := bookmark.Write(t.Context(), w, bookmark.Empty, taken)
-	must(t, err)
-	w.inputs = append([]flow.Input{{Batch: run, Ctx: part.Ctx, Root: read.Root}}, w.inputs...)
-	mark := engine.Bookmark{ID: engine.NewID(now), Ctx: part.Ctx, Fingerprint: part.Fingerprint}
-	if w.mark != nil {
-		mark = *w.mark
-	}
-	moved, line, err := bookmark.Advance(t.Context(), w, mark, entries, int64(len(taken)), bookmark.By{Who: "owner", At: now, Run: run})
-	must(t, err)
-	w.keep(moved, line)
-	return keys, part, nil
+	return did.read, did.part, err
 }
 
 func (w *world) keep(b engine.Bookmark, m engine.BookmarkMove) {
@@ -184,9 +169,12 @@ func (w *world) MakeBookmark(_ context.Context, b engine.Bookmark) (engine.Bookm
 	return b, nil
 }
 
-func (w *world) MoveBookmark(_ context.Context, _ engine.ID, _ bool, decide func(engine.Bookmark, []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error)) (engine.Bookmark, error) {
+func (w *world) MoveBookmark(_ context.Context, _ engine.ID, beside bool, decide func(engine.Bookmark, []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error)) (engine.Bookmark, error) {
 	if w.between != nil {
 		w.between()
+	}
+	if w.left != nil && !beside {
+		return *w.mark, engine.Errorf(engine.Conflict, "Run %s of this job is under way.", w.left.run)
 	}
 	b, m, err := decide(*w.mark, slices.Clone(w.history))
 	if err == nil {
