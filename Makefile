@@ -83,6 +83,7 @@ lint: static/dist/app.js ## run the linter (its version is pinned)
 .PHONY: bench
 bench: system static/dist/app.js ## print the benchmarks, one JSON line a figure
 	e2e/with-postgres.sh go run ./e2e/bench
+	go run ./e2e/bench/ledger
 
 .PHONY: clean
 clean: ## remove what was built; data stays

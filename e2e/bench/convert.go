@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2" // DuckDB alone, to compare with
 
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 )
 
@@ -82,10 +83,10 @@ func convert(ctx context.Context, dir string) error {
 		}
 		alone = append(alone, took)
 	}
-	figure{
-		Name: "csv_to_parquet", Ours: 300 / (median(ours) / 1e6), Against: 300 / (median(alone) / 1e6), Limit: 0.85, Unit: "MB/s",
+	measure.Figure{
+		Name: "csv_to_parquet", Ours: 300 / (measure.Median(ours) / 1e6), Against: 300 / (measure.Median(alone) / 1e6), Limit: 0.85, Unit: "MB/s",
 		Note: "a whole run against DuckDB alone, 0.3 GB in 8 files to 12 partitions, median of three; the limit is on the ratio",
-	}.print()
+	}.Print()
 
 	small := childPeak()
 	if err := orders(filepath.Join(root, "large"), 1300e6); err != nil {
@@ -94,10 +95,10 @@ func convert(ctx context.Context, dir string) error {
 	if _, err := h.convert(ctx, "large", "large"); err != nil {
 		return err
 	}
-	figure{
+	measure.Figure{
 		Name: "csv_memory_growth", Ours: childPeak(), Against: small, Limit: 1.2, Unit: "MB",
 		Note: "peak of the worker at 1.3 GB of input against 0.3 GB; the limit is on the ratio",
-	}.print()
+	}.Print()
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 	"dogear/static"
 	"dogear/views/canvas"
@@ -39,10 +40,10 @@ func graph500(ctx context.Context, _ string) error {
 		rendering = append(rendering, time.Since(placed))
 		size = page.Len()
 	}
-	figure{
-		Name: "graph_500", Ours: median(rendering) / 1e3, Limit: graphLimit, Unit: "ms",
-		Note: fmt.Sprintf("%d KB of HTML; to place and word it took %.1f ms more", size/1000, median(placing)/1e3),
-	}.print()
+	measure.Figure{
+		Name: "graph_500", Ours: measure.Median(rendering) / 1e3, Limit: graphLimit, Unit: "ms",
+		Note: fmt.Sprintf("%d KB of HTML; to place and word it took %.1f ms more", size/1000, measure.Median(placing)/1e3),
+	}.Print()
 
 	files, err := static.Load()
 	if err != nil {
@@ -52,7 +53,7 @@ func graph500(ctx context.Context, _ string) error {
 	for _, name := range []string{"app.js", "canvas.js"} {
 		script += zipped(files[name].Body)
 	}
-	figure{Name: "editor_script", Ours: script, Limit: editLimit, Unit: "KB", Note: "app.js and canvas.js, gzip -9"}.print()
+	measure.Figure{Name: "editor_script", Ours: script, Limit: editLimit, Unit: "KB", Note: "app.js and canvas.js, gzip -9"}.Print()
 	return nil
 }
 

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -95,26 +93,6 @@ func (h *house) runJob(ctx context.Context, id engine.ID) (time.Duration, engine
 		err = fmt.Errorf("the run ended %s: %s", ended.Outcome, nodes[0].Error)
 	}
 	return took, nodes[0], err
-}
-
-// peak is the highest resident memory of this process in MB.
-func peak() float64 { return status("VmHWM:") }
-
-// program is how much of that is the binary itself, mapped from its file.
-func program() float64 { return status("RssFile:") }
-
-func status(name string) float64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
-			return kb / 1000
-		}
-	}
-	return 0
 }
 
 // childPeak is the highest resident memory of any child so far in MB.

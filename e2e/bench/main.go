@@ -1,40 +1,20 @@
 // Command bench measures what the project promises, both sides of each ratio
-// in the same run on the same machine, and prints one JSON line a figure.
+// in the same run on the same machine, and prints one JSON line a figure. The
+// ledger is measured by a program of its own, ./ledger.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
+	"dogear/e2e/bench/measure"
 	"dogear/engine/duck"
 )
-
-// figure is one line of the output. Against, where it is set, was measured in
-// the same run; Limit is what must hold.
-type figure struct {
-	Name    string  `json:"name"`
-	Ours    float64 `json:"ours"`
-	Against float64 `json:"against,omitempty"`
-	Ratio   float64 `json:"ratio,omitempty"`
-	Limit   float64 `json:"limit,omitempty"`
-	Unit    string  `json:"unit"`
-	Note    string  `json:"note,omitempty"`
-}
-
-func (f figure) print() {
-	if f.Against != 0 {
-		f.Ratio = f.Ours / f.Against
-	}
-	line, _ := json.Marshal(f)
-	fmt.Println(string(line))
-}
 
 // figures are measured each in a process of its own, so that the memory of one
 // is not that of another.
@@ -47,7 +27,6 @@ var figures = []struct {
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
 	{"postgres_to_parquet", postgresToParquet},
-	{"ledger", ledger},
 	{"graph_500", graph500},
 }
 
@@ -65,15 +44,8 @@ func run(args []string) error {
 	if len(args) == 2 && args[0] == "read" {
 		return read(context.Background(), args[1])
 	}
-	if len(args) == 3 && args[0] == "ledger" {
-		n, err := strconv.Atoi(args[2])
-		if err != nil {
-			return err
-		}
-		return makeLedger(context.Background(), args[1], n)
-	}
 	if len(args) == 2 && args[0] == "measure" {
-		return measure(args[1])
+		return one(args[1])
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -92,19 +64,7 @@ func run(args []string) error {
 	return nil
 }
 
-// again starts this program for another part of a figure, so that what that
-// part takes of memory is not counted here.
-func again(ctx context.Context, args ...string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Stderr = os.Stderr
-	return cmd.Run()
-}
-
-func measure(name string) error {
+func one(name string) error {
 	dir, err := os.MkdirTemp("", "dogear-bench-")
 	if err != nil {
 		return err
@@ -116,12 +76,6 @@ func measure(name string) error {
 		}
 	}
 	return fmt.Errorf("there is no figure %s", name)
-}
-
-// median of durations in microseconds.
-func median(all []time.Duration) float64 {
-	slices.Sort(all)
-	return float64(all[len(all)/2].Nanoseconds()) / 1e3
 }
 
 // syncProbe is the median of one 4 KiB overwrite with fdatasync: what a
@@ -144,5 +98,5 @@ func syncProbe(dir string) (float64, error) {
 		}
 		all = append(all, time.Since(start))
 	}
-	return median(all), nil
+	return measure.Median(all), nil
 }

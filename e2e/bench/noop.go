@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 )
 
@@ -58,7 +59,7 @@ func read(ctx context.Context, dir string) error {
 // noop measures a run that finds nothing new over files that it all knows. The
 // first run, which reads them, is another process.
 func noop(ctx context.Context, dir string) error {
-	if err := again(ctx, "read", dir); err != nil {
+	if err := measure.Again(ctx, "read", dir); err != nil {
 		return err
 	}
 	h, err := newHouse(ctx, dir, sqlRunner(filepath.Join(dir, "files")))
@@ -83,7 +84,7 @@ func noop(ctx context.Context, dir string) error {
 			best = took
 		}
 	}
-	figure{Name: "noop_run_100k", Ours: best.Seconds(), Limit: 1.5, Unit: "s", Note: "best of three runs over 100,000 known local files"}.print()
-	figure{Name: "noop_run_100k_memory", Ours: peak(), Limit: 100, Unit: "MB", Note: "peak of the process that made these three runs"}.print()
+	measure.Figure{Name: "noop_run_100k", Ours: best.Seconds(), Limit: 1.5, Unit: "s", Note: "best of three runs over 100,000 known local files"}.Print()
+	measure.Figure{Name: "noop_run_100k_memory", Ours: measure.Peak(), Limit: 100, Unit: "MB", Note: "peak of the process that made these three runs"}.Print()
 	return nil
 }

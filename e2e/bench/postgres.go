@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dogear/db"
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 	"dogear/engine/bookmark"
 	"dogear/engine/bucket"
@@ -69,11 +70,11 @@ func postgresToParquet(ctx context.Context, dir string) (err error) {
 		}
 		ours = append(ours, took)
 	}
-	figure{
-		Name: "postgres_to_parquet", Ours: pgRows / median(ours), Against: pgRows / median(raw), Limit: 0.55, Unit: "million rows/s",
+	measure.Figure{
+		Name: "postgres_to_parquet", Ours: pgRows / measure.Median(ours), Against: pgRows / measure.Median(raw), Limit: 0.55, Unit: "million rows/s",
 		Note: "a whole run against pgx reading raw rows, 3 million rows of 10 columns, median of three; the limit is on the ratio",
-	}.print()
-	figure{Name: "postgres_to_parquet_memory", Ours: childPeak(), Limit: 300, Unit: "MB", Note: "peak of the worker"}.print()
+	}.Print()
+	measure.Figure{Name: "postgres_to_parquet_memory", Ours: childPeak(), Limit: 300, Unit: "MB", Note: "peak of the worker"}.Print()
 	return nil
 }
 

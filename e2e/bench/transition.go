@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dogear/db"
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 	"dogear/engine/runner"
 )
@@ -85,9 +86,9 @@ func transition(ctx context.Context, dir string) error {
 	for i := 1; i < len(nothing.starts); i++ {
 		gaps = append(gaps, nothing.starts[i].Sub(nothing.ends[i-1]))
 	}
-	figure{
-		Name: "transition_p50", Ours: median(gaps), Against: (before + after) / 2, Limit: 4, Unit: "us",
+	measure.Figure{
+		Name: "transition_p50", Ours: measure.Median(gaps), Against: (before + after) / 2, Limit: 4, Unit: "us",
 		Note: "end of a no-op node to start of the next, SQLite FULL, against one fdatasync; the limit is on the ratio",
-	}.print()
+	}.Print()
 	return nil
 }

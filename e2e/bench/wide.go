@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dogear/db"
+	"dogear/e2e/bench/measure"
 	"dogear/engine"
 	"dogear/engine/runner"
 )
@@ -66,9 +67,9 @@ func flat(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	figure{
+	measure.Figure{
 		Name: "g4", Ours: float64(broad.Nanoseconds()) / 1e3, Against: float64(narrow.Nanoseconds()) / 1e3, Limit: 1.2, Unit: "us",
 		Note: "one node of a fan-out of 10,000 and its join, against one of 100; best of three; the limit is on the ratio",
-	}.print()
+	}.Print()
 	return nil
 }
