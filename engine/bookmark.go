@@ -103,7 +103,9 @@ type SourcePlan struct {
 	Exceptions    []Planned        `json:"exceptions,omitempty"`
 	Counts        map[Reason]Tally `json:"counts,omitempty"`
 	Schema        []Column         `json:"schema,omitempty"`
-	Notices       []string         `json:"notices,omitempty"` // what a person should know, in sentences
+	// Compared is set where every row was compared: what they are taken by.
+	Compared *Compared `json:"compared,omitempty"`
+	Notices  []string  `json:"notices,omitempty"` // what a person should know, in sentences
 }
 
 // Plan is everything one attempt will read, made before it reads and executed

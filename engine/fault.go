@@ -92,6 +92,9 @@ func (f *faults) twice(job *SQLJob) {
 		if o.Overlap > 0 {
 			f.add(at+"overlap", "An overlap reads rows again, and %s appends: they would stand there twice. Merge by key into it, or use a lag.", job.Sinks[appends].Place())
 		}
+		if s.Read == ReadCompare {
+			f.add(at+"read", "A changed row is read again, and %s appends: it would stand there twice. Merge by key into it.", job.Sinks[appends].Place())
+		}
 		if o.NullKeys == "read" {
 			f.add(at+"null_keys", "Rows without a key would be read each time, and %s appends: they would stand there twice. Merge by key into it, or only count them.", job.Sinks[appends].Place())
 		}
@@ -121,6 +124,8 @@ func (f *faults) source(at string, s *Source, names map[string]bool) {
 	}
 	if s.Table != "" {
 		f.tableSource(at, s)
+	} else if s.Read == ReadCompare {
+		f.add(at+"read", "Only a table of a database can be compared row by row. Of files, read what is new: it takes changed files too.")
 	}
 	if from, to := s.Options.From, s.Options.To; !from.IsZero() && !to.IsZero() && !from.Before(to) {
 		f.add(at+"to", "Nothing lies between these two times; the second must be the later one.")
@@ -128,7 +133,7 @@ func (f *faults) source(at string, s *Source, names map[string]bool) {
 	f.notNegative(at+"max_files", s.Options.MaxFiles)
 	f.notNegative(at+"max_bytes", int(s.Options.MaxBytes))
 	oneOf(f, at+"format", "format", s.Format, "", CSV, JSON, Parquet)
-	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll)
+	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll, ReadCompare)
 	oneOf(f, at+"changed", "policy for changed files", s.Policy.Changed, "", "read", "hold", "skip")
 	oneOf(f, at+"unreadable", "policy for unreadable files", s.Policy.Unreadable, "", "fail", "hold")
 }
@@ -166,9 +171,29 @@ func (f *faults) tableSource(at string, s *Source) {
 	f.notNegative(at+"overlap", int(o.Overlap))
 	f.notNegative(at+"max_rows", int(o.MaxRows))
 	oneOf(f, at+"closed", "closed period", o.Closed, "", "hour", "day")
-	oneOf(f, at+"null_keys", "policy for rows without a key", o.NullKeys, "", "read", "fail")
+	oneOf(f, at+"null_keys", "policy for rows without a key", o.NullKeys, "", "read", "fail", "coalesce")
+	if (o.NullKeys == "coalesce") != (o.Instead != "") {
+		f.add(at+"instead", "Name the column that stands in for a key without a value, and choose so for such rows; or neither.")
+	}
+	if o.Instead != "" && len(s.Keys) != 1 {
+		f.add(at+"instead", "A column can stand in for a key of one column. Name that column as the key.")
+	}
+	if s.Read == ReadCompare {
+		f.compared(at, o)
+	}
 	if o.Descending && (o.Lag > 0 || o.Overlap > 0 || o.Closed != "") {
 		f.add(at+"lag", "Of a key that falls no row is the newest; leave the lag, the overlap and closed periods empty.")
+	}
+}
+
+// compared looks at the options of a table that is compared row by row, which
+// has no order in which one row is newer than another.
+func (f *faults) compared(at string, o TableOptions) {
+	if o.Descending || o.Lag > 0 || o.Overlap > 0 || o.Closed != "" || o.Compare {
+		f.add(at+"lag", "A full compare sees every row, whenever it came. Leave the order, the lag, the overlap, closed periods and the count empty.")
+	}
+	if o.NullKeys == "read" {
+		f.add(at+"null_keys", "A full compare tells rows apart by their key. Count those without one, fail on them, or let another column stand in.")
 	}
 }
 

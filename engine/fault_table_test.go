@@ -25,6 +25,19 @@ func TestFaultsOfTables(t *testing.T) {
 		"an overlap that is merged":    {func(s *engine.Source, _ *engine.Sink) { s.Options.Table.Overlap = 5 }, nil},
 		"an overlap that is appended":  {func(s *engine.Source, k *engine.Sink) { s.Options.Table.Overlap, k.Mode = 5, engine.Append }, []string{"source.0.overlap"}},
 		"rows without a key, appended": {func(s *engine.Source, k *engine.Sink) { s.Options.Table.NullKeys, k.Mode = "read", "" }, []string{"source.0.null_keys"}},
+		"a stand-in column": {func(s *engine.Source, _ *engine.Sink) {
+			s.Options.Table.NullKeys, s.Options.Table.Instead = "coalesce", "made"
+		}, nil},
+		"a stand-in without a name":   {func(s *engine.Source, _ *engine.Sink) { s.Options.Table.NullKeys = "coalesce" }, []string{"source.0.instead"}},
+		"a stand-in nobody asked for": {func(s *engine.Source, _ *engine.Sink) { s.Options.Table.Instead = "made" }, []string{"source.0.instead"}},
+		"a stand-in of two columns": {func(s *engine.Source, _ *engine.Sink) {
+			s.Options.Table.NullKeys, s.Options.Table.Instead, s.Keys = "coalesce", "made", []string{"a", "b"}
+		}, []string{"source.0.instead"}},
+		"compared, and merged":          {func(s *engine.Source, _ *engine.Sink) { s.Read = engine.ReadCompare }, nil},
+		"compared, and appended":        {func(s *engine.Source, k *engine.Sink) { s.Read, k.Mode = engine.ReadCompare, "" }, []string{"source.0.read"}},
+		"compared, with a lag":          {func(s *engine.Source, _ *engine.Sink) { s.Read, s.Options.Table.Lag = engine.ReadCompare, 5 }, []string{"source.0.lag"}},
+		"compared, with rows of no key": {func(s *engine.Source, _ *engine.Sink) { s.Read, s.Options.Table.NullKeys = engine.ReadCompare, "read" }, []string{"source.0.null_keys"}},
+		"files compared row by row":     {func(s *engine.Source, _ *engine.Sink) { s.Read, s.Table, s.Path = engine.ReadCompare, "", "in" }, []string{"source.0.read"}},
 		"read whole, the overlap is moot": {func(s *engine.Source, k *engine.Sink) {
 			s.Options.Table.Overlap, s.Read, k.Mode = 5, engine.ReadAll, ""
 		}, nil},

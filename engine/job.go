@@ -90,6 +90,9 @@ type ReadMode string
 const (
 	ReadNew ReadMode = "new" // what the bookmark has not seen
 	ReadAll ReadMode = "all" // the whole source each time: a dimension
+	// ReadCompare compares every row of a table with what was read of it before,
+	// and reads those that are new or changed.
+	ReadCompare ReadMode = "compare"
 )
 
 // Source is one thing that a job reads. Exactly one of Path, CatalogTable and

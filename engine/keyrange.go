@@ -27,8 +27,12 @@ type TableOptions struct {
 	// the last one are read with it. 0 is no limit.
 	MaxRows int64 `json:"max_rows,omitempty"`
 	// NullKeys says what happens to rows without a key: "" counts and reports
-	// them, "read" reads them each time, "fail" fails the run.
+	// them, "read" reads them each time, "fail" fails the run, "coalesce" takes
+	// the value of another column, Instead, for the key (B16).
 	NullKeys string `json:"null_keys,omitempty"`
+	// Instead is that column, of the same type as the key, which then has one
+	// column. A row without a value in both has no key.
+	Instead string `json:"instead,omitempty"`
 	// Compare counts the rows up to the mark at each plan and reports how many
 	// are missing or more than were read.
 	Compare bool `json:"compare,omitempty"`
@@ -52,10 +56,15 @@ type KeyRange struct {
 	// key and with it, before Low.
 	From []KeyValue `json:"from,omitempty"`
 	// Nulls are the rows that have no key, instead of a stretch.
-	Nulls bool  `json:"nulls,omitempty"`
-	Rows  int64 `json:"rows"` // after Low
+	Nulls bool `json:"nulls,omitempty"`
+	// Instead is the column whose value stands in for a key that has none.
+	Instead string `json:"instead,omitempty"`
+	Rows    int64  `json:"rows"` // after Low
 	// AtHigh is how many rows had the key High: more of them later came late.
 	AtHigh int64 `json:"at_high,omitempty"`
+	// Compared is set where rows were found by comparing all of them: they lie
+	// anywhere in the table, and there is no stretch.
+	Compared *Compared `json:"compared,omitempty"`
 }
 
 // Text packs r for an Object.
@@ -80,6 +89,8 @@ func (o Object) KeyRange() (r KeyRange, ok bool) {
 func (r KeyRange) Words() string {
 	names := strings.Join(r.Keys, ", ")
 	switch {
+	case r.Compared != nil:
+		return names + ": " + r.Compared.Words()
 	case len(r.Keys) == 0:
 		return "the whole table"
 	case r.Nulls:
@@ -109,6 +120,7 @@ type TableSurvey struct {
 	// limit, and not settled yet.
 	Over, Young int64
 	Nulls       int64    // rows without a key
+	Keys        []string // the columns of the key
 	Notices     []string // what a person should know, in sentences
 }
 
@@ -124,6 +136,9 @@ type TableQuestion struct {
 	// UpTo, where it is set, asks for the range from the first row to this key
 	// and with it, whatever the ledger says: the texts of its columns.
 	UpTo []string
+	// Compare asks for nothing but the columns and the key: what is new is
+	// found by comparing every row.
+	Compare bool
 }
 
 // TableColumn is a column of a table as its database declares it.

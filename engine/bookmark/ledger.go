@@ -143,7 +143,7 @@ func Write(ctx context.Context, pages Pages, root string, changes []engine.Entry
 	if err != nil {
 		return Written{}, err
 	}
-	w := &pageWriter{ctx: ctx, pages: pages, fresh: map[string][]byte{}}
+	w := newPageWriter(ctx, pages)
 	var decoder page.Decoder
 	for i, ref := range old {
 		n := len(changes)
@@ -219,6 +219,10 @@ type pageWriter struct {
 	// merged is the memory of overlay.
 	merged []engine.Entry
 	done   Written
+}
+
+func newPageWriter(ctx context.Context, pages Pages) *pageWriter {
+	return &pageWriter{ctx: ctx, pages: pages, fresh: map[string][]byte{}}
 }
 
 // write packs entries into full pages; a last one of more than half a page

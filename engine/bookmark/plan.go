@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,9 @@ type Hasher interface {
 // Surveyor looks at tables of databases.
 type Surveyor interface {
 	Survey(ctx context.Context, q engine.TableQuestion) (engine.TableSurvey, error)
+	// Rows yields every row of a table that has a key, in the order of the
+	// bytes of its key, from one moment.
+	Rows(ctx context.Context, src engine.Source, columns []engine.Column, keys []string) iter.Seq2[engine.RowPrint, error]
 }
 
 // Planner makes the one Plan that runs, dry runs and previews share.
@@ -182,6 +186,9 @@ func Fingerprint(src engine.Source) string {
 	parts := []any{src.Connection, strings.TrimRight(src.Path, "/"), src.CatalogTable, src.Format}
 	if src.Table != "" {
 		parts = []any{src.Connection, src.Table, src.Keys, src.Options.Table.Descending}
+		if src.Read == engine.ReadCompare || src.Options.Table.Instead != "" { // left out where it was not known yet
+			parts = append(parts, src.Read == engine.ReadCompare, src.Options.Table.Instead)
+		}
 	}
 	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)

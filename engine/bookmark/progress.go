@@ -56,6 +56,9 @@ func (s *Service) Lookup(ctx context.Context, id engine.ID, text string) ([]engi
 		}
 		return nil, err
 	}
+	if at, err := PositionOf(ctx, s.Store, mark.Root); err == nil && at.Mark != nil && at.Mark.Compared != nil {
+		return s.lookupRow(ctx, at.Mark.Compared.Rows, text)
+	}
 	var found []engine.Entry
 	for e, err := range Entries(ctx, s.Store, mark.Root) {
 		if err != nil {

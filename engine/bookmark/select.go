@@ -181,6 +181,9 @@ func setNow(ctx context.Context, pages Pages, root string, newest engine.Object,
 				continue // somebody, or its content, keeps it out
 			}
 		case engine.ReasonGone:
+			if o.Prior == nil { // rows of a table, which their own list says are gone
+				continue
+			}
 			e = *o.Prior
 			e.State = engine.EntryGone
 		case engine.ReasonAlreadyRead, engine.ReasonOutside, engine.ReasonFiltered, engine.ReasonUnreadable:
@@ -191,9 +194,29 @@ func setNow(ctx context.Context, pages Pages, root string, newest engine.Object,
 			newest = e.Object
 		}
 	}
+	if err := withRows(ctx, pages, part, entries); err != nil {
+		return rewritten{}, err
+	}
 	slices.SortFunc(entries, byKey)
 	written, err := Write(ctx, pages, root, entries)
 	return rewritten{Written: written, chosen: int64(len(entries)), newest: newest}, err
+}
+
+// withRows says in the entry of a compare which rows count as read after it.
+func withRows(ctx context.Context, pages Pages, part engine.SourcePlan, entries []engine.Entry) error {
+	for i := range entries {
+		e := &entries[i]
+		r, ok := e.KeyRange()
+		if !ok || r.Compared == nil || r.Compared.Rows != "" || e.State != engine.EntryRead {
+			continue
+		}
+		done, err := AfterCompare(ctx, pages, part, r, "", nothingLeft)
+		if err != nil {
+			return err
+		}
+		e.Range = done.Text()
+	}
+	return nil
 }
 
 func byKey(a, b engine.Entry) int { return strings.Compare(a.Key, b.Key) }

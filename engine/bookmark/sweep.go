@@ -76,17 +76,48 @@ func named(ctx context.Context, s Shelf, since time.Time) (map[string]bool, erro
 	}
 	stays := map[string]bool{}
 	for _, root := range roots {
-		if stays[root] {
-			continue
-		}
-		stays[root] = true
-		pages, err := refs(ctx, s, root)
-		if err != nil {
+		if err := stay(ctx, s, root, stays); err != nil {
 			return nil, err
-		}
-		for _, page := range pages {
-			stays[page.ID] = true
 		}
 	}
 	return stays, nil
+}
+
+// stay names the pages of a ledger, and of the lists of rows that it speaks of.
+func stay(ctx context.Context, s Shelf, root string, stays map[string]bool) error {
+	if root == Empty || stays[root] {
+		return nil
+	}
+	stays[root] = true
+	pages, err := refs(ctx, s, root)
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		stays[page.ID] = true
+	}
+	return lists(ctx, s, root, stays)
+}
+
+// lists names the pages of the lists of rows that the ledger of a table speaks
+// of. The ledger of files, which may be large, is known by its first entry.
+func lists(ctx context.Context, s Shelf, root string, stays map[string]bool) error {
+	for e, err := range Entries(ctx, s, root) {
+		if err != nil {
+			return err
+		}
+		r, ok := e.KeyRange()
+		if !ok {
+			return nil
+		}
+		if r.Compared == nil {
+			continue
+		}
+		for _, list := range []string{r.Compared.Took, r.Compared.Rows} {
+			if err := stay(ctx, s, list, stays); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

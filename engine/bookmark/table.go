@@ -57,14 +57,22 @@ func PositionOf(ctx context.Context, pages Pages, root string) (Position, error)
 	return at, nil
 }
 
-// table plans a source that is a table, from the newest key that was read.
+// table plans a source that is a table, by the way it is read.
 func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan) error {
+	if q.Pick != nil {
+		return engine.Errorf(engine.Invalid, "The source %s is a table, of which no files can be chosen. Rewind its bookmark instead.", part.Source)
+	}
+	if part.Read == engine.ReadCompare {
+		return p.compareTable(ctx, q, part)
+	}
+	return p.keyTable(ctx, q, part)
+}
+
+// keyTable plans a table from the newest key that was read.
+func (p *Planner) keyTable(ctx context.Context, q Request, part *engine.SourcePlan) error {
 	at, err := PositionOf(ctx, p.Ledger, part.LedgerRoot)
 	if err != nil {
 		return err
-	}
-	if q.Pick != nil {
-		return engine.Errorf(engine.Invalid, "The source %s is a table, of which no files can be chosen. Rewind its bookmark instead.", part.Source)
 	}
 	spec := part.Spec
 	if q.Whole {
@@ -82,14 +90,19 @@ func (p *Planner) table(ctx context.Context, q Request, part *engine.SourcePlan)
 	if err := s.reopened(ctx, p.Ledger); err != nil {
 		return err
 	}
-	// Whoever writes the ledger wants its changes in the order of their keys.
-	slices.SortFunc(part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
-	s.leave("over the limit", engine.ReasonOverBound, found.Over, fmt.Sprintf("wait for the next run: this source reads about %d rows at once", part.Spec.Options.Table.MaxRows))
-	s.leave("not settled", engine.ReasonTooYoung, found.Young, "are younger than this source waits")
+	inOrder(part)
+	bound := fmt.Sprintf("this source reads about %d rows at once", part.Spec.Options.Table.MaxRows)
+	s.leave("over the limit", engine.ReasonOverBound, found.Over, "waits for the next run: "+bound, "wait for the next run: "+bound)
+	s.leave("not settled", engine.ReasonTooYoung, found.Young, "is younger than this source waits", "are younger than this source waits")
 	if part.Spec.Options.Table.NullKeys != "read" {
-		s.leave("without a key", engine.ReasonUnreadable, found.Nulls, "have no value in the key, so no bookmark covers them")
+		s.leave("without a key", engine.ReasonUnreadable, found.Nulls, "has no value in the key, so no bookmark covers it", "have no value in the key, so no bookmark covers them")
 	}
 	return nil
+}
+
+// inOrder sorts what is taken by key, as whoever writes the ledger wants it.
+func inOrder(part *engine.SourcePlan) {
+	slices.SortFunc(part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
 }
 
 // wholeTable plans a table that is read whole each time.
@@ -148,12 +161,17 @@ func overlapNote(r engine.KeyRange) string {
 }
 
 // leave notes rows that the plan does not take.
-func (s *surveyed) leave(what string, reason engine.Reason, rows int64, note string) {
+// It says so of one and of many.
+func (s *surveyed) leave(what string, reason engine.Reason, rows int64, one, many string) {
 	if rows == 0 {
 		return
 	}
+	note := fmt.Sprintf("%d rows %s", rows, many)
+	if rows == 1 {
+		note = "1 row " + one
+	}
 	o := s.object("rows "+what, engine.KeyRange{Rows: rows})
-	s.part.Exceptions = append(s.part.Exceptions, engine.Planned{Object: o, Reason: reason, Note: fmt.Sprintf("%d rows %s", rows, note)})
+	s.part.Exceptions = append(s.part.Exceptions, engine.Planned{Object: o, Reason: reason, Note: note})
 	count(s.part, reason, o)
 }
 
@@ -188,7 +206,9 @@ func (s *Service) tableAgain(ctx context.Context, mark engine.Bookmark, p *Previ
 	if err != nil || len(p.Plan.Taken) == 0 {
 		return err
 	}
-	p.Again.Rows = max(0, now.Seen-then.Seen)
+	if p.Again.Rows, err = s.readSince(ctx, then, now); err != nil {
+		return err
+	}
 	for _, o := range p.Plan.Taken {
 		if r, ok := o.KeyRange(); ok && o.Reason == engine.ReasonReopened {
 			p.Again.Rows += r.Rows
@@ -200,6 +220,27 @@ func (s *Service) tableAgain(ctx context.Context, mark engine.Bookmark, p *Previ
 	p.Again.Files = max(1, now.Ranges-then.Ranges)
 	p.Again.Bytes = p.Again.Rows * width(p.Plan.Schema)
 	return nil
+}
+
+// readSince counts the rows that count as read now and would not, or not as
+// they are.
+func (s *Service) readSince(ctx context.Context, then, now Position) (n int64, err error) {
+	if now.Mark == nil || now.Mark.Compared == nil {
+		return max(0, now.Seen-then.Seen), nil
+	}
+	from := Empty
+	if then.Mark != nil && then.Mark.Compared != nil {
+		from = then.Mark.Compared.Rows
+	}
+	for d, err := range Diff(ctx, s.Store, from, now.Mark.Compared.Rows) {
+		if err != nil {
+			return n, err
+		}
+		if d.To != nil && d.To.State == engine.EntryRead {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // toKey makes the ledger of a table that counts its rows as read up to a key
@@ -216,6 +257,9 @@ func (s *Service) toKey(ctx context.Context, b engine.Bookmark, key []string, by
 	}
 	if src.Table == "" {
 		return rewritten{}, engine.Errorf(engine.Invalid, "The source %s has no keys: it reads files. Rewind to a version, a run or a time, or read chosen files again.", src.Name)
+	}
+	if src.Read == engine.ReadCompare {
+		return rewritten{}, engine.Errorf(engine.Invalid, "The source %s is compared row by row, and no key of it is the newest. Rewind to a version, a run or a time.", src.Name)
 	}
 	at, err := PositionOf(ctx, s.Store, b.Root)
 	if err != nil {

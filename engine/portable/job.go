@@ -76,6 +76,7 @@ type TableOptions struct {
 	Closed     string `yaml:"closed,omitempty"`
 	MaxRows    int64  `yaml:"max_rows,omitempty"`
 	NullKeys   string `yaml:"null_keys,omitempty"`
+	Instead    string `yaml:"instead,omitempty"`
 	Compare    bool   `yaml:"compare,omitempty"`
 }
 

@@ -82,6 +82,32 @@ func TestB16RowsWithoutAKeyAreCountedAndTheMarkStays(t *testing.T) {
 	})
 }
 
+func TestB16AnotherColumnStandsInForAKeyWithoutAValue(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		b.Do(t, setupB16)
+		r := newReader(t, b, "c", "updated_at")
+		r.source.Options.Table.NullKeys, r.source.Options.Table.Instead = "coalesce", "created_at"
+		same(t, "first run", r.run(), "1", "2")
+		b.Do(t, "INSERT INTO c VALUES (3,'2026-03-02 10:00:00',NULL), (4,NULL,NULL)")
+		same(t, "one that was made", r.run(), "3")
+		if r.found.Nulls != 1 || !r.noticed("1 row of c have no value in the key (updated_at)") {
+			t.Errorf("without any value: got %d rows and %q", r.found.Nulls, r.found.Notices)
+		}
+		b.Do(t, "UPDATE c SET updated_at = '2026-03-02 11:00:00' WHERE id = 2")
+		same(t, "one that was changed", r.run(), "2")
+		if !strings.HasPrefix(r.mark(), "2026-03-02 11:00:00") {
+			t.Errorf("mark: got %s", r.mark())
+		}
+		for instead, want := range map[string]string{"status": "is not in the table", "id": "their types differ"} {
+			r.source.Options.Table.Instead = instead
+			if _, err := r.survey(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s stands in: got %v, want %q", instead, err, want)
+			}
+		}
+	})
+}
+
 func TestB17NumbersAreComparedAsNumbers(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string][]string{"id": {"10000", "10001"}, "t": nil} {

@@ -45,6 +45,8 @@ type dialect interface {
 	minus(c Column, expr string, amount int64) string
 	// moment writes a time as the database prints it in a column.
 	moment(c Column, t time.Time) string
+	// bytewise orders texts by their bytes, whatever the collation.
+	bytewise(expr string) string
 
 	// landed says how a column is read: the expression, how it travels, and
 	// the DuckDB type it becomes.
@@ -96,6 +98,16 @@ type Column struct {
 	Key      int // place in the primary key, from 1; 0 is none
 	class    class
 	zoned    bool // a moment with a zone
+	// instead is the column whose value stands in where this one has none.
+	instead string
+}
+
+// in writes the value of c for SQL.
+func (c Column) in(d dialect) string {
+	if c.instead == "" {
+		return d.quote(c.Name)
+	}
+	return "COALESCE(" + d.quote(c.Name) + ", " + d.quote(c.instead) + ")"
 }
 
 // find returns the column of that name: the very one, or the only one that is
@@ -175,7 +187,7 @@ func (w *conditions) compare(keys []Column, desc bool, op string, at []engine.Ke
 func (w *conditions) comparison(keys []Column, desc bool, op string, at []engine.KeyValue) string {
 	names := make([]string, len(keys))
 	for i, c := range keys {
-		names[i] = w.d.quote(c.Name)
+		names[i] = c.in(w.d)
 	}
 	if op == "=" || len(keys) == 1 || w.d.tuples() {
 		values := make([]string, len(keys))
@@ -220,7 +232,7 @@ func (w *conditions) within(columns []Column, ranges []engine.KeyRange) error {
 	}
 	var all []string
 	for _, r := range ranges {
-		keys, err := keyColumns(columns, r.Keys)
+		keys, err := keyColumns(columns, r.Keys, r.Instead)
 		if err != nil {
 			return err
 		}
@@ -242,7 +254,7 @@ func (w *conditions) stretch(keys []Column, r engine.KeyRange) string {
 		return ""
 	case r.Nulls:
 		for _, c := range keys {
-			parts = append(parts, w.d.quote(c.Name)+" IS NULL")
+			parts = append(parts, c.in(w.d)+" IS NULL")
 		}
 		return strings.Join(parts, " OR ")
 	case r.From != nil:
@@ -253,23 +265,43 @@ func (w *conditions) stretch(keys []Column, r engine.KeyRange) string {
 	parts = append(parts, w.comparison(keys, r.Desc, "<=", r.High))
 	for _, c := range keys {
 		if c.Nullable { // a row without a later part of its key is still less than the mark
-			parts = append(parts, w.d.quote(c.Name)+" IS NOT NULL")
+			parts = append(parts, c.in(w.d)+" IS NOT NULL")
 		}
 	}
 	return strings.Join(parts, " AND ")
 }
 
-// keyColumns finds the columns of a key.
-func keyColumns(columns []Column, names []string) ([]Column, error) {
+// keyColumns finds the columns of a key, and the one that stands in where they
+// have no value.
+func keyColumns(columns []Column, names []string, instead string) ([]Column, error) {
 	keys := make([]Column, 0, len(names))
 	for _, name := range names {
 		c, ok := find(columns, name)
 		if !ok {
 			return nil, engine.Errorf(engine.Invalid, "The key column %s is not in the table any more. Name another key in the source; its bookmark then asks what to do.", name)
 		}
+		if instead != "" {
+			var err error
+			if c, err = c.or(columns, instead); err != nil {
+				return nil, err
+			}
+		}
 		keys = append(keys, c)
 	}
 	return keys, nil
+}
+
+// or is c with another column in its stead where it has no value.
+func (c Column) or(columns []Column, instead string) (Column, error) {
+	other, ok := find(columns, instead)
+	switch {
+	case !ok:
+		return c, engine.Errorf(engine.Invalid, "The column %s, which stands in for the key %s, is not in the table. Name another in the source.", instead, c.Name)
+	case !strings.EqualFold(other.Type, c.Type):
+		return c, engine.Errorf(engine.Invalid, "The column %s (%s) cannot stand in for the key %s (%s): their types differ. Name another in the source.", other.Name, other.Type, c.Name, c.Type)
+	}
+	c.instead, c.Nullable = other.Name, c.Nullable && other.Nullable
+	return c, nil
 }
 
 // doubled writes a name between quotes, those inside it twice.

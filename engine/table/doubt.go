@@ -19,7 +19,7 @@ func (s *survey) nulls(ctx context.Context) error {
 	if len(nullable) == 0 {
 		return nil
 	}
-	r := engine.KeyRange{Keys: names(s.keys), Nulls: true}
+	r := engine.KeyRange{Keys: names(s.keys), Instead: s.Source.Options.Table.Instead, Nulls: true}
 	w := &conditions{d: s.d}
 	w.add("(" + w.stretch(nullable, r) + ")")
 	n, err := s.count(ctx, w)

@@ -75,6 +75,19 @@ func statementsOf(d dialect, id, at, n Column) string {
 	where("a compound key that falls", engine.KeyRange{Keys: two, Desc: true, Low: []engine.KeyValue{moment, number}, High: []engine.KeyValue{moment, number}})
 	where("an overlap", engine.KeyRange{Keys: two, From: []engine.KeyValue{moment}, Low: []engine.KeyValue{moment, number}, High: []engine.KeyValue{moment, number}})
 	where("rows without a key", engine.KeyRange{Keys: []string{at.Name}, Nulls: true})
+	compared := func(what string, p Picked) {
+		query, args, err := p.query(d, name, all, []string{d.quote("id"), d.quote(n.Name)}, &Stream{})
+		if err != nil {
+			panic(err)
+		}
+		say(what, query, args...)
+	}
+	compared("rows to compare", Picked{Keys: []string{at.Name, "id"}})
+	stands := at
+	stands.Name = "made"
+	all = append(all, stands)
+	where("a column that stands in", engine.KeyRange{Keys: []string{at.Name}, Instead: "made", Low: []engine.KeyValue{moment}, High: []engine.KeyValue{moment}})
+	compared("rows to compare, where a column stands in", Picked{Keys: []string{at.Name}, Instead: "made"})
 	for _, c := range []Column{id, at, n} {
 		expr, _ := d.bound(c, number, d.param(1))
 		say("printed, and less five: "+c.Type, "SELECT "+d.printed(c)+", "+d.typeOf(c)+", "+d.minus(c, expr, 5))

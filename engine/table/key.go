@@ -23,28 +23,51 @@ func (s *survey) chooseKey(ctx context.Context) error {
 		}
 	}
 	var err error
-	if s.keys, err = keyColumns(s.columns, names); err != nil {
+	if s.keys, err = keyColumns(s.columns, names, s.Source.Options.Table.Instead); err != nil {
 		return err
 	}
 	return s.sameKey()
+}
+
+// identity finds the columns that tell one row from another: those that the
+// source names, or the primary key, whatever it is.
+func (s *survey) identity(context.Context) error {
+	names := s.Source.Keys
+	if len(names) == 0 && s.Mark != nil {
+		names = s.Mark.Keys
+	}
+	if len(names) == 0 {
+		if names = primary(s.columns); len(names) == 0 {
+			return engine.Errorf(engine.Invalid, "%s has no primary key, so its rows cannot be told apart. Name the key columns of source %s, or let it read everything each time.", s.name, s.Source.Name)
+		}
+	}
+	var err error
+	s.keys, err = keyColumns(s.columns, names, s.Source.Options.Table.Instead)
+	s.found.Keys = names
+	return err
+}
+
+// primary are the columns of the primary key, in its order.
+func primary(columns []Column) []string {
+	var names []string
+	for at := 1; ; at++ {
+		was := len(names)
+		for _, c := range columns {
+			if c.Key == at {
+				names = append(names, c.Name)
+			}
+		}
+		if len(names) == was {
+			return names
+		}
+	}
 }
 
 func (s *survey) primaryKey(ctx context.Context) ([]string, error) {
 	refuse := func(why string) error {
 		return engine.Errorf(engine.Invalid, "%s has no key of its own to read by: %s. Name the key columns of source %s, or let it read everything each time.", s.name, why, s.Source.Name)
 	}
-	var names []string
-	for at := 1; ; at++ {
-		was := len(names)
-		for _, c := range s.columns {
-			if c.Key == at {
-				names = append(names, c.Name)
-			}
-		}
-		if len(names) == was {
-			break
-		}
-	}
+	names := primary(s.columns)
 	switch len(names) {
 	case 0:
 		return nil, refuse("it has no primary key")
@@ -70,8 +93,11 @@ func (s *survey) primaryKey(ctx context.Context) ([]string, error) {
 
 // sameKey refuses a mark that was made with other keys or types (B27).
 func (s *survey) sameKey() error {
-	if s.Mark == nil || s.Mark.High == nil {
+	if s.Mark == nil || s.Mark.High == nil && s.Mark.Compared == nil {
 		return nil
+	}
+	if s.Mark.Compared != nil {
+		return engine.Errorf(engine.Conflict, "The bookmark of source %s was made by comparing every row, and knows no highest key. Reset it, or compare again.", s.Source.Name)
 	}
 	if len(s.Mark.High) != len(s.keys) {
 		return engine.Errorf(engine.Conflict, "The bookmark of source %s was made with the key %s. Reset it, or name those keys again.", s.Source.Name, strings.Join(s.Mark.Keys, ", "))

@@ -96,7 +96,7 @@ func mysqlClass(typ string) class {
 	return otherClass
 }
 
-func (d mysqlDialect) printed(c Column) string { return "CAST(" + d.quote(c.Name) + " AS CHAR)" }
+func (d mysqlDialect) printed(c Column) string { return "CAST(" + c.in(d) + " AS CHAR)" }
 func (mysqlDialect) typeOf(c Column) string    { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
 
 func (mysqlDialect) typed(c Column, _ string) string { return c.Type }
@@ -141,6 +141,8 @@ func (mysqlDialect) minus(c Column, expr string, amount int64) string {
 	}
 	return "CAST(" + expr + " AS CHAR)"
 }
+
+func (mysqlDialect) bytewise(expr string) string { return "CAST(" + expr + " AS BINARY)" }
 
 func (mysqlDialect) moment(c Column, t time.Time) string { return momentText(c, t) }
 

@@ -137,7 +137,7 @@ var modifier = regexp.MustCompile(`\([^)]*\)`)
 // bare is a type without its modifier.
 func bare(typ string) string { return strings.ToLower(modifier.ReplaceAllString(typ, "")) }
 
-func (d postgres) printed(c Column) string { return d.quote(c.Name) + "::text" }
+func (d postgres) printed(c Column) string { return c.in(d) + "::text" }
 func (postgres) typeOf(c Column) string    { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
 
 func (postgres) typed(c Column, _ string) string { return c.Type }
@@ -153,6 +153,8 @@ func (postgres) minus(c Column, expr string, amount int64) string {
 	}
 	return "(" + expr + " - " + n + ")::text"
 }
+
+func (postgres) bytewise(expr string) string { return expr + ` COLLATE "C"` }
 
 func (postgres) moment(c Column, t time.Time) string { return momentText(c, t) }
 

@@ -76,25 +76,17 @@ const (
 	epochDays   = 10_957
 )
 
-func (p *postgresStream) fill(s *Stream, to Filler, max int) (int, error) {
-	for n := range max {
-		if !p.result.NextRow() {
-			_, err := p.result.Close()
-			return n, err
-		}
-		for i, v := range p.result.Values() {
-			if err := p.cell(s, to, i, n, v); err != nil {
-				return n, err
-			}
-		}
+// row is the next row in binary form; nil is the end.
+func (p *postgresStream) row() ([][]byte, error) {
+	if p.result.NextRow() {
+		return p.result.Values(), nil
 	}
-	return max, nil
+	_, err := p.result.Close()
+	return nil, err
 }
 
-func (p *postgresStream) cell(s *Stream, to Filler, column, row int, v []byte) error {
-	if v == nil {
-		return to.Null(column, row)
-	}
+// binary hands over a value in the form of PostgreSQL's protocol.
+func (s *Stream) binary(to Filler, column, row int, v []byte) error {
 	switch s.Columns[column].how {
 	case asText:
 		return s.text(to, column, row, v)

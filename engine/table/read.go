@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ type Select struct {
 	Columns []engine.Column   `json:"columns"` // as they land, in DuckDB's types
 	Ranges  []engine.KeyRange `json:"ranges"`
 	Limit   int64             `json:"limit,omitempty"` // rows, for a sample
+	// Picked, where it is set, are the only rows that are read, instead of
+	// Ranges.
+	Picked *Picked `json:"picked,omitempty"`
 }
 
 // Landed is one column of a stream: how its values travel, and the DuckDB type
@@ -75,6 +79,13 @@ func (s *Snapshot) Close() error {
 	return s.db.Close()
 }
 
+func (s *Snapshot) dialect() dialect {
+	if s.db != nil {
+		return s.db.dialect
+	}
+	return postgres{}
+}
+
 // Stream is the rows of one table on their way. Close it.
 type Stream struct {
 	Columns []Landed
@@ -82,36 +93,48 @@ type Stream struct {
 	config Config
 	table  string
 	rows   *sql.Rows
-	cells  []sql.RawBytes
+	cells  [][]byte // of a row, those of its key behind those of Columns
 	into   []any
 	pg     *postgresStream
+	prints *printer // where rows are compared
+	picked *picking // where only some are read
 }
 
 // Read begins to read. What a source has frozen and the table lost comes as
 // NULL.
 func (s *Snapshot) Read(ctx context.Context, sel Select) (*Stream, error) {
-	var d dialect = postgres{}
-	if s.db != nil {
-		d = s.db.dialect
-	}
 	stream := &Stream{config: sel.Config, table: sel.Table}
+	var err error
+	if sel.Picked != nil {
+		if stream.picked, err = pick(*sel.Picked); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.begin(ctx, s.dialect(), sel, stream); err != nil {
+		return nil, errors.Join(err, stream.picked.close())
+	}
+	return stream, nil
+}
+
+// begin sends the query of a stream.
+func (s *Snapshot) begin(ctx context.Context, d dialect, sel Select, stream *Stream) error {
 	query, args, err := s.query(ctx, d, sel, stream)
 	if err != nil {
-		return nil, sel.Config.explain(err, "could not be read")
+		return sel.Config.explain(err, "could not be read")
 	}
 	if s.pg != nil {
 		stream.pg, err = s.pg.stream(ctx, query, args)
 	} else {
-		stream.rows, err = s.tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // Fill looks at it
+		stream.rows, err = s.tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // row looks at it
 	}
 	if err != nil {
-		return nil, sel.Config.explain(err, "could not read "+sel.Table)
+		return sel.Config.explain(err, "could not read "+sel.Table)
 	}
-	stream.cells = make([]sql.RawBytes, len(stream.Columns))
+	stream.cells = make([][]byte, len(stream.Columns)+stream.prints.width())
 	for i := range stream.cells {
-		stream.into = append(stream.into, &stream.cells[i])
+		stream.into = append(stream.into, (*sql.RawBytes)(&stream.cells[i]))
 	}
-	return stream, nil
+	return nil
 }
 
 func (s *Snapshot) query(ctx context.Context, d dialect, sel Select, stream *Stream) (string, []any, error) {
@@ -138,6 +161,9 @@ func (s *Snapshot) query(ctx context.Context, d dialect, sel Select, stream *Str
 		selected = append(selected, how.expr)
 		stream.Columns = append(stream.Columns, Landed{Name: want.Name, how: how.how, duck: how.duck, full: !c.Nullable})
 	}
+	if sel.Picked != nil {
+		return sel.Picked.query(d, name, columns, selected, stream)
+	}
 	w := &conditions{d: d}
 	if err := w.within(columns, sel.Ranges); err != nil {
 		return "", nil, err
@@ -158,24 +184,53 @@ func (s *Snapshot) described(ctx context.Context, d dialect, n Name) ([]Column, 
 
 // Fill hands over up to max rows. 0 is the end.
 func (s *Stream) Fill(to Filler, max int) (int, error) {
-	if s.pg != nil {
-		n, err := s.pg.fill(s, to, max)
-		return n, s.config.explain(err, "broke off while "+s.table+" was read")
-	}
 	for n := range max {
-		if !s.rows.Next() {
-			return n, s.config.explain(s.rows.Err(), "broke off while "+s.table+" was read")
+		cells, err := s.next()
+		if err != nil || cells == nil {
+			return n, s.config.explain(err, "broke off while "+s.table+" was read")
 		}
-		if err := s.rows.Scan(s.into...); err != nil {
-			return n, fmt.Errorf("read a row of %s: %w", s.table, err)
-		}
-		for i, cell := range s.cells {
-			if err := s.cell(to, i, n, cell); err != nil {
-				return n, err
+		for i := range s.Columns {
+			if err := s.cell(to, i, n, cells[i]); err != nil {
+				return n, s.config.explain(err, "broke off while "+s.table+" was read")
 			}
 		}
 	}
 	return max, nil
+}
+
+// next is the next row that is wanted, good until the next call; nil is the
+// end.
+func (s *Stream) next() ([][]byte, error) {
+	for {
+		cells, err := s.row()
+		if err != nil || s.picked == nil {
+			return cells, err
+		}
+		if cells == nil {
+			return nil, s.picked.end()
+		}
+		print, err := s.prints.print(cells)
+		if err != nil {
+			return nil, err
+		}
+		if wanted, err := s.picked.wants(print); err != nil || wanted {
+			return cells, err
+		}
+	}
+}
+
+// row is the next row; nil is the end.
+func (s *Stream) row() ([][]byte, error) {
+	if s.pg != nil {
+		return s.pg.row()
+	}
+	if !s.rows.Next() {
+		return nil, s.rows.Err()
+	}
+	if err := s.rows.Scan(s.into...); err != nil {
+		return nil, fmt.Errorf("read a row of %s: %w", s.table, err)
+	}
+	return s.cells, nil
 }
 
 func (s *Stream) cell(to Filler, column, row int, cell []byte) error {
@@ -184,6 +239,8 @@ func (s *Stream) cell(to Filler, column, row int, cell []byte) error {
 		return to.Null(column, row)
 	case s.Columns[column].how == asBytes:
 		return to.Bytes(column, row, cell)
+	case s.pg != nil:
+		return s.binary(to, column, row, cell)
 	}
 	return s.text(to, column, row, cell)
 }
@@ -200,7 +257,7 @@ func (s *Stream) text(to Filler, column, row int, v []byte) error {
 // Close ends the stream.
 func (s *Stream) Close() error {
 	if s.pg != nil {
-		return s.pg.close()
+		return errors.Join(s.pg.close(), s.picked.close())
 	}
-	return s.rows.Close()
+	return errors.Join(s.rows.Close(), s.picked.close())
 }

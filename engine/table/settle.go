@@ -33,7 +33,7 @@ func (s *survey) settle(ctx context.Context, w *conditions) error {
 		if o.Lag > 0 {
 			bound = bound.Add(-time.Duration(o.Lag) * unit)
 		}
-		w.add(s.d.quote(first.Name) + op + w.value(first, engine.KeyValue{Text: s.d.moment(first, bound), Type: "text"}))
+		w.add(first.in(s.d) + op + w.value(first, engine.KeyValue{Text: s.d.moment(first, bound), Type: "text"}))
 	case first.class == integerClass || first.class == decimalClass:
 		highest, err := s.keyAt(ctx, s.eligible(), true, 0)
 		if err != nil || highest == nil {
@@ -43,7 +43,7 @@ func (s *survey) settle(ctx context.Context, w *conditions) error {
 		if err != nil {
 			return err
 		}
-		w.add(s.d.quote(first.Name) + " <= " + w.value(first, engine.KeyValue{Text: text, Type: highest[0].Type}))
+		w.add(first.in(s.d) + " <= " + w.value(first, engine.KeyValue{Text: text, Type: highest[0].Type}))
 	default:
 		return engine.Errorf(engine.Invalid, "Source %s has a settle lag, but its key %s is neither a time nor a number.", s.Source.Name, first.Name)
 	}

@@ -96,11 +96,11 @@ func sqliteClass(typ string) class {
 // printed writes a value so that it can be read back: a floating point number
 // with all its digits, bytes in hexadecimal.
 func (d sqlite) printed(c Column) string {
-	name := d.quote(c.Name)
+	name := c.in(d)
 	return "CASE typeof(" + name + ") WHEN 'real' THEN printf('%!.17g', " + name + ") WHEN 'blob' THEN hex(" + name + ") ELSE CAST(" + name + " AS TEXT) END"
 }
 
-func (d sqlite) typeOf(c Column) string { return "typeof(" + d.quote(c.Name) + ")" }
+func (d sqlite) typeOf(c Column) string { return "typeof(" + c.in(d) + ")" }
 
 // typed reads a text as SQLite would store it in such a column.
 func (sqlite) typed(c Column, text string) string {
@@ -146,6 +146,8 @@ func (sqlite) minus(c Column, expr string, amount int64) string {
 	}
 	return "CAST(" + expr + " - " + n + " AS TEXT)"
 }
+
+func (sqlite) bytewise(expr string) string { return "CAST(" + expr + " AS BLOB)" }
 
 func (sqlite) moment(c Column, t time.Time) string { return momentText(c, t) }
 

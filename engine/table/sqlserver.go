@@ -132,7 +132,7 @@ func (d sqlserver) printed(c Column) string {
 	case bare(c.Type) == "money" || bare(c.Type) == "smallmoney":
 		style = ", 2"
 	}
-	return "CONVERT(nvarchar(4000), " + d.quote(c.Name) + style + ")"
+	return "CONVERT(nvarchar(4000), " + c.in(d) + style + ")"
 }
 
 func (sqlserver) typeOf(c Column) string { return "'" + strings.ReplaceAll(c.Type, "'", "''") + "'" }
@@ -158,6 +158,10 @@ func (d sqlserver) minus(c Column, expr string, amount int64) string {
 	}
 	return "CONVERT(nvarchar(4000), " + expr + " - " + n + ")"
 }
+
+// bytewise sorts by UTF-16 units, which is the order of bytes for all but rare
+// characters; a read that meets another order says so.
+func (sqlserver) bytewise(expr string) string { return expr + " COLLATE Latin1_General_BIN2" }
 
 func (sqlserver) moment(c Column, t time.Time) string {
 	if c.zoned {

@@ -23,7 +23,7 @@ func (s *survey) eligible() *conditions {
 	w := &conditions{d: s.d}
 	for _, c := range s.keys {
 		if c.Nullable {
-			w.add(s.d.quote(c.Name) + " IS NOT NULL")
+			w.add(c.in(s.d) + " IS NOT NULL")
 		}
 	}
 	if low := s.low(); low != nil {
@@ -53,7 +53,7 @@ func (s *survey) beyond(ctx context.Context) error {
 	if high == nil {
 		return nil
 	}
-	r := engine.KeyRange{Keys: names(s.keys), Desc: o.Descending, Low: s.low(), High: high}
+	r := engine.KeyRange{Keys: names(s.keys), Instead: s.Source.Options.Table.Instead, Desc: o.Descending, Low: s.low(), High: high}
 	if r.Rows, err = s.count(ctx, w); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *survey) keyAt(ctx context.Context, w *conditions, falling bool, offset 
 	for i, c := range s.keys {
 		// A text under the column's own name would be what ORDER BY means.
 		selected = append(selected, fmt.Sprintf("%s AS dogear_%d", s.d.printed(c), i), s.d.typeOf(c))
-		by = append(by, s.d.quote(c.Name)+order)
+		by = append(by, c.in(s.d)+order)
 	}
 	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.name.in(s.d) + w.text() + " ORDER BY " + strings.Join(by, ", ")
 	key := make([]engine.KeyValue, len(s.keys))
@@ -127,7 +127,7 @@ func (s *survey) upTo(ctx context.Context) error {
 	s.Mark = nil
 	w := s.eligible()
 	w.compare(s.keys, s.Source.Options.Table.Descending, "<=", to)
-	r := engine.KeyRange{Keys: names(s.keys), Desc: s.Source.Options.Table.Descending}
+	r := engine.KeyRange{Keys: names(s.keys), Instead: s.Source.Options.Table.Instead, Desc: s.Source.Options.Table.Descending}
 	var err error
 	if r.High, err = s.keyAt(ctx, w, !r.Desc, 0); err != nil {
 		return err

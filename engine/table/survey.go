@@ -66,7 +66,10 @@ func (s *survey) look(ctx context.Context) error {
 		return err
 	}
 	steps := []func(context.Context) error{s.chooseKey, s.nulls, s.beyond, s.compare}
-	if s.UpTo != nil {
+	switch {
+	case s.Compare:
+		steps = []func(context.Context) error{s.identity, s.nulls}
+	case s.UpTo != nil:
 		steps = []func(context.Context) error{s.chooseKey, s.upTo}
 	}
 	for _, step := range steps {

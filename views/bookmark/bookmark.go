@@ -114,9 +114,34 @@ func (v View) IsTable() bool { return v.Mark.Newest.Range != "" || v.Waiting.Spe
 // position is the key or file that a bookmark has come to.
 func (v View) position() string {
 	if r, ok := v.Mark.Newest.KeyRange(); ok {
+		if r.Compared != nil {
+			return r.Compared.Words()
+		}
 		return engine.KeyWords(r.High)
 	}
 	return lastName(v.Mark.Newest.Key)
+}
+
+// compares reports a table of which every row is compared.
+func (v View) compares() bool {
+	r, ok := v.Mark.Newest.KeyRange()
+	return v.Waiting.Compared != nil || ok && r.Compared != nil
+}
+
+// differences are the rows that a compare found, by what became of them.
+func (v View) differences() string {
+	if c := v.Waiting.Compared; c != nil {
+		return c.Words()
+	}
+	return ""
+}
+
+// positionWords says what the position of a table is.
+func (v View) positionWords() string {
+	if v.compares() {
+		return "of the rows compared last, "
+	}
+	return "newest key read, "
 }
 
 // readSoFar is the size of what counts as read; of a table its rows, once it
@@ -147,6 +172,14 @@ func (v View) waitingRows() (taken, left int64) {
 	return taken, left
 }
 
+// leftTitle is the title of the figure of what is not simply new.
+func (v View) leftTitle() string {
+	if v.compares() {
+		return "Found by comparing"
+	}
+	return "Left out"
+}
+
 // leftWords says why rows of a table are left.
 func (v View) leftWords() string {
 	var notes []string
@@ -154,6 +187,9 @@ func (v View) leftWords() string {
 		if o.Range != "" {
 			notes = append(notes, o.Note)
 		}
+	}
+	if len(notes) == 0 && v.compares() {
+		return "every row that was read is still there"
 	}
 	if len(notes) == 0 {
 		return "every row has a key that was read or waits"
@@ -209,6 +245,10 @@ func wasWritten(e engine.Entry) string {
 	return "written"
 }
 
+// isRow reports the entry of a row of a table, which has neither a size nor a
+// time of its own.
+func isRow(e engine.Entry) bool { return e.ModNS == 0 && e.Range == "" }
+
 // unknown reports that what is in the source could not be compared.
 func (v View) unknown() bool { return v.Trouble != "" || v.Differs != "" }
 
@@ -221,7 +261,10 @@ func (v View) difference() string {
 
 // thing is what a source is made of.
 func (v View) thing() string {
-	if v.IsTable() {
+	switch {
+	case v.compares():
+		return "row"
+	case v.IsTable():
 		return "range"
 	}
 	return "file"

@@ -157,6 +157,9 @@ func (v View) hint() string {
 	if v.IsTable() {
 		text = "each bar is a range of keys"
 	}
+	if v.compares() {
+		text = "each bar is what one run read"
+	}
 	if v.isCrawl() {
 		return text
 	}

@@ -112,6 +112,7 @@ type Panel struct {
 	Ticks   []engine.Tick   // what became of its last due times, newest first
 	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
+	Events  *Events // of an event trigger
 
 	Job         *job.Fields
 	JobState    engine.Draft[engine.JobBody]
@@ -243,7 +244,7 @@ var modes = []form.Choice{
 	{string(engine.Replace), "Replace all"},
 }
 
-var reads = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}}
+var reads = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "What is new or changed, by comparing every row"}}
 
 // pair is a hidden field.
 type pair struct{ name, value string }

@@ -13,7 +13,7 @@ import (
 var (
 	keyOrders = []form.Choice{{"", "Rises: new rows have larger keys"}, {"falls", "Falls: new rows have smaller keys"}}
 	closed    = []form.Choice{{"", "No"}, {"hour", "Only closed hours"}, {"day", "Only closed days"}}
-	nullKeys  = []form.Choice{{"", "Count and report them"}, {"read", "Read them each time"}, {"fail", "Fail the run"}}
+	nullKeys  = []form.Choice{{"", "Count and report them"}, {"read", "Read them each time"}, {"fail", "Fail the run"}, {"coalesce", "Let another column stand in"}}
 )
 
 func keyOrder(s engine.Source) string {
@@ -38,7 +38,7 @@ func readTable(values url.Values, at string, s *engine.Source) {
 	o.Descending = values.Get(at+"order") == "falls"
 	o.Lag, o.Overlap, o.MaxRows = amount(values, at+"lag"), amount(values, at+"overlap"), amount(values, at+"max_rows")
 	o.Closed, o.NullKeys = values.Get(at+"closed"), values.Get(at+"null_keys")
-	o.Compare = values.Get(at+"compare") != ""
+	o.Instead, o.Compare = strings.TrimSpace(values.Get(at+"instead")), values.Get(at+"compare") != ""
 }
 
 // amount reads a number; what is none is -1, which Faults names.

@@ -32,6 +32,7 @@ type Runner struct {
 	Source  *source.Source
 	Sink    *sink.Sink
 	Tables  *table.Databases // may be nil where no job reads or writes tables
+	Pages   bookmark.Pages   // of the ledgers; may be nil where no table is compared
 	Command []string         // starts a worker; empty is this binary with "worker"
 	Threads int              // of a worker; 0 is all processors
 	Now     func() time.Time

@@ -78,7 +78,13 @@ func (w *work) ledger(ctx context.Context, computed duck.Result, result *runner.
 			}
 			counts.Files++
 			counts.BytesIn += f.Size
-			if part.Spec.Table != "" {
+			if part.Compared != nil {
+				done, err := w.compared(ctx, i, f.Object, computed.Landed)
+				if err != nil {
+					return err
+				}
+				entry.Object = done
+			} else if part.Spec.Table != "" {
 				entry.Object = read(f.Object, part, computed.Landed)
 			} else if part.Read != engine.ReadAll && f.ETag == "" {
 				hash, err := w.Source.Hash(ctx, part.Spec, f.Object)

@@ -12,6 +12,13 @@ SELECT 1 FROM `shop`.`order's` WHERE ((`at``` >= CAST(? AS DATETIME(6)) AND `at`
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "7"]
 -- rows without a key
 SELECT 1 FROM `shop`.`order's` WHERE ((`at``` IS NULL))
+-- rows to compare
+SELECT `id`, `n`, CAST(`at``` AS CHAR), CAST(`id` AS CHAR) FROM `shop`.`order's` WHERE `at``` IS NOT NULL ORDER BY CAST(CAST(`at``` AS CHAR) AS BINARY), CAST(CAST(`id` AS CHAR) AS BINARY)
+-- a column that stands in
+SELECT 1 FROM `shop`.`order's` WHERE ((COALESCE(`at```, `made`) > CAST(? AS DATETIME(6)) AND COALESCE(`at```, `made`) <= CAST(? AS DATETIME(6)) AND COALESCE(`at```, `made`) IS NOT NULL))
+-- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5"]
+-- rows to compare, where a column stands in
+SELECT `id`, `n`, CAST(COALESCE(`at```, `made`) AS CHAR) FROM `shop`.`order's` WHERE COALESCE(`at```, `made`) IS NOT NULL ORDER BY CAST(CAST(COALESCE(`at```, `made`) AS CHAR) AS BINARY)
 -- printed, and less five: bigint
 SELECT CAST(`id` AS CHAR), 'bigint', CAST(CAST((CAST(CAST(? AS SIGNED) AS DECIMAL(65,20)) - 5) AS SIGNED) AS CHAR)
 -- printed, and less five: datetime(6)

@@ -12,6 +12,13 @@ SELECT 1 FROM "shop"."order's" WHERE (("at""" >= CAST($1::text AS timestamp(6) w
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "7"]
 -- rows without a key
 SELECT 1 FROM "shop"."order's" WHERE (("at""" IS NULL))
+-- rows to compare
+SELECT "id", "n", "at"""::text, "id"::text FROM "shop"."order's" WHERE "at""" IS NOT NULL ORDER BY "at"""::text COLLATE "C", "id"::text COLLATE "C"
+-- a column that stands in
+SELECT 1 FROM "shop"."order's" WHERE ((COALESCE("at""", "made") > CAST($1::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") <= CAST($2::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") IS NOT NULL))
+-- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5"]
+-- rows to compare, where a column stands in
+SELECT "id", "n", COALESCE("at""", "made")::text FROM "shop"."order's" WHERE COALESCE("at""", "made") IS NOT NULL ORDER BY COALESCE("at""", "made")::text COLLATE "C"
 -- printed, and less five: bigint
 SELECT "id"::text, 'bigint', (CAST($1::text AS bigint) - 5)::text
 -- printed, and less five: timestamp(6) with time zone

@@ -12,6 +12,13 @@ SELECT 1 FROM "shop"."order's" WHERE (("at""" >= ? AND ("at""", "id") <= (?, ?) 
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" '\a']
 -- rows without a key
 SELECT 1 FROM "shop"."order's" WHERE (("at""" IS NULL))
+-- rows to compare
+SELECT "id", "n", CASE typeof("at""") WHEN 'real' THEN printf('%!.17g', "at""") WHEN 'blob' THEN hex("at""") ELSE CAST("at""" AS TEXT) END, CASE typeof("id") WHEN 'real' THEN printf('%!.17g', "id") WHEN 'blob' THEN hex("id") ELSE CAST("id" AS TEXT) END FROM "shop"."order's" WHERE "at""" IS NOT NULL ORDER BY CAST(CASE typeof("at""") WHEN 'real' THEN printf('%!.17g', "at""") WHEN 'blob' THEN hex("at""") ELSE CAST("at""" AS TEXT) END AS BLOB), CAST(CASE typeof("id") WHEN 'real' THEN printf('%!.17g', "id") WHEN 'blob' THEN hex("id") ELSE CAST("id" AS TEXT) END AS BLOB)
+-- a column that stands in
+SELECT 1 FROM "shop"."order's" WHERE ((COALESCE("at""", "made") > ? AND COALESCE("at""", "made") <= ? AND COALESCE("at""", "made") IS NOT NULL))
+-- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5"]
+-- rows to compare, where a column stands in
+SELECT "id", "n", CASE typeof(COALESCE("at""", "made")) WHEN 'real' THEN printf('%!.17g', COALESCE("at""", "made")) WHEN 'blob' THEN hex(COALESCE("at""", "made")) ELSE CAST(COALESCE("at""", "made") AS TEXT) END FROM "shop"."order's" WHERE COALESCE("at""", "made") IS NOT NULL ORDER BY CAST(CASE typeof(COALESCE("at""", "made")) WHEN 'real' THEN printf('%!.17g', COALESCE("at""", "made")) WHEN 'blob' THEN hex(COALESCE("at""", "made")) ELSE CAST(COALESCE("at""", "made") AS TEXT) END AS BLOB)
 -- printed, and less five: bigint
 SELECT CASE typeof("id") WHEN 'real' THEN printf('%!.17g', "id") WHEN 'blob' THEN hex("id") ELSE CAST("id" AS TEXT) END, typeof("id"), CAST(? - 5 AS TEXT)
 -- printed, and less five: TIMESTAMP

@@ -12,6 +12,13 @@ SELECT 1 FROM [shop].[order's] WHERE (([at]]] >= CONVERT(datetimeoffset(7), @p1,
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "7"]
 -- rows without a key
 SELECT 1 FROM [shop].[order's] WHERE (([at]]] IS NULL))
+-- rows to compare
+SELECT [id], [n], CONVERT(nvarchar(4000), [at]]], 121), CONVERT(nvarchar(4000), [id]) FROM [shop].[order's] WHERE [at]]] IS NOT NULL ORDER BY CONVERT(nvarchar(4000), [at]]], 121) COLLATE Latin1_General_BIN2, CONVERT(nvarchar(4000), [id]) COLLATE Latin1_General_BIN2
+-- a column that stands in
+SELECT 1 FROM [shop].[order's] WHERE ((COALESCE([at]]], [made]) > CONVERT(datetimeoffset(7), @p1, 121) AND COALESCE([at]]], [made]) <= CONVERT(datetimeoffset(7), @p2, 121) AND COALESCE([at]]], [made]) IS NOT NULL))
+-- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5"]
+-- rows to compare, where a column stands in
+SELECT [id], [n], CONVERT(nvarchar(4000), COALESCE([at]]], [made]), 121) FROM [shop].[order's] WHERE COALESCE([at]]], [made]) IS NOT NULL ORDER BY CONVERT(nvarchar(4000), COALESCE([at]]], [made]), 121) COLLATE Latin1_General_BIN2
 -- printed, and less five: bigint
 SELECT CONVERT(nvarchar(4000), [id]), 'bigint', CONVERT(nvarchar(4000), CONVERT(bigint, @p1) - 5)
 -- printed, and less five: datetimeoffset(7)
