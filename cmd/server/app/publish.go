@@ -18,7 +18,7 @@ import (
 
 // jobs makes the runner of SQL jobs, and what knows their processes.
 func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink, tables *table.Databases) (runner.Runner, exec.Processes) {
-	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
+	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
 }
 
 // Publish makes a draft the version that runs and sets the alarm anew.
