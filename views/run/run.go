@@ -74,8 +74,7 @@ type View struct {
 	Run      engine.Run
 	Nodes    []engine.NodeRun
 	Triggers []engine.TriggerRun
-	Events   []engine.TriggerEvent // that started it
-	Selected string                // the card whose panel is open
+	Selected string // the card whose panel is open
 	Now      time.Time
 	CSRF     string
 }
