@@ -27,6 +27,7 @@ var figures = []struct {
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
 	{"postgres_to_parquet", postgresToParquet},
+	{"compare_1m", compareTable},
 	{"graph_500", graph500},
 }
 

@@ -139,6 +139,8 @@ func tableRunner(root, address string) func(*db.Store) runner.Runner {
 		roots, buckets := place.Roots{Base: root, Allowed: []string{root}}, bucket.New(nil)
 		files, tables := source.New(roots, buckets), table.New(roots, server(address))
 		planner := &bookmark.Planner{Ledger: store, Lister: files, Tables: store, Hasher: files, Surveyor: tables}
-		return &sql.Runner{Planner: planner, Source: files, Sink: sink.New(roots, buckets), Tables: tables, Now: time.Now}
+		sinks := sink.New(roots, buckets)
+		sinks.Tables = tables
+		return &sql.Runner{Planner: planner, Source: files, Sink: sinks, Tables: tables, Pages: store, Now: time.Now}
 	}
 }
