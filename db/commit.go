@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -18,8 +19,57 @@ import (
 
 // Commit writes a group of steps in one transaction, so that one flush of the
 // disk serves all of them. A step that is refused, because its run has moved
-// on, leaves nothing behind and does not hold up the others.
+// on, leaves nothing behind and does not hold up the others. Where the database
+// goes away meanwhile it waits until ctx ends, and never writes a step twice.
 func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
+	written, err := s.commit(ctx, steps)
+	switch {
+	case err == nil:
+		return written
+	case len(steps) == 1:
+		return []flow.Written{{Err: err}}
+	}
+	// One of the group broke the transaction: each on its own, so that only
+	// that one fails.
+	written = make([]flow.Written, len(steps))
+	for i := range steps {
+		written[i] = s.Commit(ctx, steps[i:i+1])[0]
+	}
+	return written
+}
+
+// mostCollisions bounds how often a group is tried again that got in the way of
+// another server's.
+const mostCollisions = 5
+
+// commit writes a group, once and whole.
+func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
+	for collisions := 0; ; {
+		written, err := s.group(ctx, steps)
+		if lost, ok := errors.AsType[*unsure](err); ok {
+			stands, unknown := s.outcome(ctx, lost.xid)
+			if stands || unknown != nil {
+				return written, unknown
+			}
+		}
+		switch {
+		case err == nil:
+			return written, nil
+		case s.postgres() && collided(err) && collisions < mostCollisions:
+			collisions++
+		case s.postgres() && away(err):
+			select {
+			case <-ctx.Done():
+				return nil, engine.Errorf(engine.Away, "The database does not answer. Nothing was changed; try again in a minute.")
+			case <-time.After(awayPoll):
+			}
+		default:
+			return nil, err
+		}
+	}
+}
+
+func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
 	written := make([]flow.Written, len(steps))
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		for i, step := range steps {
@@ -31,18 +81,7 @@ func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
 		}
 		return nil
 	})
-	switch {
-	case err == nil:
-		return written
-	case len(steps) == 1:
-		return []flow.Written{{Err: err}}
-	}
-	// One of the group broke the transaction: each on its own, so that only
-	// that one fails.
-	for i := range steps {
-		written[i] = s.Commit(ctx, steps[i:i+1])[0]
-	}
-	return written
+	return written, err
 }
 
 // step decides and writes one step. refused is the answer of the rules, before
@@ -223,6 +262,23 @@ func (t *txState) OpenRuns(workflow engine.ID) (n int) {
 	}
 	t.keep(t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT count(*) FROM run WHERE object_id = ? AND ended = 0`), string(workflow)).Scan(&n))
 	return n
+}
+
+// Room asks only where there are other servers: of one alone, exec knows the
+// work. Its lock is tried and not waited for, since two groups of steps could
+// wait for each other; who fails to get it looks again when the other is done.
+func (t *txState) Room(ref engine.Ref, limit int) bool {
+	if !t.s.Shared() {
+		return true
+	}
+	var mine bool
+	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, ref.String()).Scan(&mine))
+	if !mine {
+		return false
+	}
+	var n int // a statement of its own: it must see what was committed before the lock was free
+	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT count(*) FROM node_run WHERE ref = $1 AND `+underWay, ref.String()).Scan(&n))
+	return n < limit
 }
 
 func (t *txState) Head(ref engine.Ref) engine.Head {

@@ -34,6 +34,7 @@ type Store struct {
 	read  *bun.DB
 	keys  Keys
 	path  string // of the file, on SQLite
+	words words  // for other servers
 }
 
 // Keys seal and open secrets (package secret); Open needs one.
@@ -118,6 +119,13 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.postgres() { // of several servers that start at once, one does it
+		unlock, err := s.alone(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	migrator := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
 	if err := migrator.Init(ctx); err != nil {
 		return fmt.Errorf("prepare the database: %w", err)
@@ -173,6 +181,13 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 	if _, err := conn.Conn.ExecContext(ctx, begin); err != nil {
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
+	xid := ""
+	if s.postgres() { // by which to ask what became of it, should the answer get lost
+		if err := conn.Conn.QueryRowContext(ctx, `SELECT pg_current_xact_id()::text`).Scan(&xid); err != nil {
+			rollback(ctx, conn.Conn)
+			return fmt.Errorf("begin a transaction: %w", err)
+		}
+	}
 	open := true
 	defer func() {
 		if open { // after an error or a panic
@@ -183,6 +198,9 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 		return err
 	}
 	if _, err := conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
+		if away(err) && xid != "" {
+			return &unsure{xid: xid, err: err}
+		}
 		return fmt.Errorf("commit a transaction: %w", err)
 	}
 	open = false

@@ -66,7 +66,7 @@ func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine
 }
 
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
-  error, ready_at, not_before, deadline, started, ended, copied FROM node_run`
+  error, ready_at, not_before, deadline, started, ended, copied, owner FROM node_run`
 
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -93,7 +93,7 @@ func scanNode(rows *sql.Rows) (n engine.NodeRun, err error) {
 	var run, ref, trigger, state, arguments, process, batch, counts string
 	var ready, notBefore, deadline, started, ended int64
 	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
-		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied)
+		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied, &n.Owner)
 	if err != nil {
 		return n, err
 	}

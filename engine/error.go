@@ -17,6 +17,7 @@ const (
 	Conflict  Code = "conflict"  // the thing changed since the caller read it
 	Forbidden Code = "forbidden" // known user, missing permission
 	LimitHit  Code = "limit"     // a quota or concurrency limit is full
+	Away      Code = "away"      // the database does not answer; nothing was changed
 )
 
 // Error is a failure that a user may read. Message is a whole sentence.

@@ -78,6 +78,8 @@ type NodeRun struct {
 	Why     string `json:"why,omitempty"` // why it waits, in words
 	Fence   int64  `json:"fence"`
 	Version int    `json:"version"` // of the job or crawler that ran
+	// Owner is the server that works on it, "" while none does.
+	Owner ID `json:"owner,omitempty"`
 
 	Arguments map[string]string `json:"arguments,omitempty"`
 	Process   Process           `json:"process,omitzero"`

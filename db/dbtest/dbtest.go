@@ -35,6 +35,18 @@ func SQLite(t *testing.T) *db.Store {
 	return Open(t, t.TempDir()+"/dogear.db")
 }
 
+// Postgres opens a new store on PostgreSQL, for what only several servers do.
+func Postgres(t *testing.T) *db.Store {
+	t.Helper()
+	return Open(t, newDatabase(t))
+}
+
+// PostgresAddress is the address of a new, empty database on PostgreSQL.
+func PostgresAddress(t *testing.T) string {
+	t.Helper()
+	return newDatabase(t)
+}
+
 // PostgresEnv names the variable with the address of a PostgreSQL server on
 // which tests may make databases.
 const PostgresEnv = "DOGEAR_TEST_POSTGRES"

@@ -11,24 +11,22 @@ import (
 	"dogear/engine"
 )
 
-func TestADatabaseHasOneServer(t *testing.T) {
+func TestAFileHasOneServer(t *testing.T) {
 	t.Parallel()
-	dbtest.Addresses(t, func(t *testing.T, address string) {
-		first, other := dbtest.Open(t, address), dbtest.Open(t, address)
-		lost := func(err error) { t.Errorf("the database was lost: %v", err) }
-		release, err := first.Own(t.Context(), lost)
-		must(t, err)
+	address := t.TempDir() + "/dogear.db"
+	first, other := dbtest.Open(t, address), dbtest.Open(t, address)
+	release, err := first.Own()
+	must(t, err)
 
-		_, err = other.Own(t.Context(), lost)
+	_, err = other.Own()
 
-		if engine.CodeOf(err) != engine.Conflict || !strings.Contains(err.Error(), "Another Dogear server works on") {
-			t.Errorf("a second server: %v, want it refused", err)
-		}
-		release()
-		again, err := other.Own(t.Context(), lost)
-		must(t, err)
-		again()
-	})
+	if engine.CodeOf(err) != engine.Conflict || !strings.Contains(err.Error(), "Another Dogear server works on") {
+		t.Errorf("a second server: %v, want it refused", err)
+	}
+	release()
+	again, err := other.Own()
+	must(t, err)
+	again()
 }
 
 func TestANewerDatabaseIsLeftAlone(t *testing.T) {

@@ -16,8 +16,10 @@ type Message struct {
 	Topic string
 	// Seq is dense within the topic; 0 marks a message of a topic that has no
 	// order, such as "changed:runs".
-	Seq  int64
-	Body any // must not change after it was published
+	Seq int64
+	// Body must not change after it was published. Nil says that the message is
+	// known by its number only: who wants it has to look at the whole.
+	Body any
 }
 
 // Hub knows who watches what. The zero value is not ready; use New.
@@ -41,6 +43,21 @@ func (h *Hub) Publish(topic string, seq int64, body any) {
 
 	for _, r := range readers {
 		r.push(Message{Topic: topic, Seq: seq, Body: body})
+	}
+}
+
+// Missed tells every reader that messages of any topic may have been lost.
+func (h *Hub) Missed() {
+	h.mu.Lock()
+	readers := map[*Reader]struct{}{}
+	for _, of := range h.topics {
+		for r := range of {
+			readers[r] = struct{}{}
+		}
+	}
+	h.mu.Unlock()
+	for r := range readers {
+		r.miss()
 	}
 }
 
@@ -133,6 +150,14 @@ func (r *Reader) take() Batch {
 	return batch
 }
 
+// miss makes r look at the whole of all it watches.
+func (r *Reader) miss() {
+	r.mu.Lock()
+	r.queue, r.gap = nil, true
+	r.mu.Unlock()
+	r.rouse()
+}
+
 // push queues m. After an overflow nothing is queued until the reader has
 // learned of the gap, for it has to look at the whole anyway.
 func (r *Reader) push(m Message) {
@@ -145,7 +170,10 @@ func (r *Reader) push(m Message) {
 		r.queue = append(r.queue, m)
 	}
 	r.mu.Unlock()
+	r.rouse()
+}
 
+func (r *Reader) rouse() {
 	select {
 	case r.wake <- struct{}{}:
 	default:

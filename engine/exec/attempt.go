@@ -26,11 +26,10 @@ type attempt struct {
 	batch *engine.Batch
 }
 
-// launch works on a claimed node in a goroutine of its own. batch is the one
-// that an earlier server left, if any.
-func (e *Exec) launch(n engine.NodeRun, batch *engine.Batch) {
+// launch works on a claimed node in a goroutine of its own.
+func (e *Exec) launch(n engine.NodeRun) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{e: e, node: n, cancel: cancel, batch: batch}
+	a := &attempt{e: e, node: n, cancel: cancel}
 	e.mu.Lock()
 	e.working[n.Key()] = a
 	e.mu.Unlock()
@@ -40,7 +39,7 @@ func (e *Exec) launch(n engine.NodeRun, batch *engine.Batch) {
 		e.mu.Lock()
 		delete(e.working, n.Key())
 		e.mu.Unlock()
-		e.targets.release(n.Key())
+		e.freeTargets()
 		e.slots.release(n.Key())
 		e.fill()
 	})
@@ -88,20 +87,31 @@ func (e *Exec) LogPath(key engine.NodeKey) string { return e.path("log", key) + 
 // work takes the attempt from its claim to its end. Every way out but the
 // server's own stop writes how it ended.
 func (a *attempt) work(ctx context.Context) {
+	key := a.node.Key()
 	a.log = &logFile{
-		path: a.e.LogPath(a.node.Key()), now: a.e.Now, told: func() { a.e.Logged(a.node.Key()) },
+		path: a.e.LogPath(key), now: a.e.Now, told: func() { a.e.Logged(key) },
 		first: func() string { return describe(&a.node) },
+	}
+	if a.e.Store.Shared() {
+		a.log.ship = &shipped{logs: a.e.Store, key: key, path: a.log.path, dirt: make(chan struct{}, 1)}
 	}
 	defer func() {
 		if err := a.log.Close(); err != nil {
 			a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
 		}
 	}()
-	if a.batch != nil && a.batch.State == engine.BatchCommitted {
-		a.publish(ctx)
+	if !a.pickUp(ctx) {
 		return
 	}
-	result, err := a.execute(ctx)
+	switch {
+	case a.batch != nil && a.batch.State == engine.BatchCommitted:
+		a.publish(ctx)
+		return
+	case a.node.State == engine.Stopping: // it was being stopped when its server went away
+		a.end(ctx, runner.Result{State: engine.Stopped}, nil, nil)
+		return
+	}
+	result, err := a.executeThrough(ctx)
 	if errors.Is(context.Cause(ctx), runner.ErrDrain) {
 		return // the next server takes it up where the database says it is
 	}
@@ -112,6 +122,29 @@ func (a *attempt) work(ctx context.Context) {
 	a.finish(ctx, result)
 }
 
+// executeThrough executes the attempt anew where it broke because the database
+// was away: that is no failure of the job.
+func (a *attempt) executeThrough(ctx context.Context) (runner.Result, error) {
+	for try := 1; ; try++ {
+		result, err := a.execute(ctx)
+		if err == nil || engine.CodeOf(err) != engine.Internal && !away(err) || a.e.Store.Ping(ctx) == nil || ctx.Err() != nil {
+			return result, err
+		}
+		a.log.line(runner.Warn, "the database of the server does not answer; the attempt begins again when it does")
+		for a.e.Store.Ping(ctx) != nil {
+			if !a.pause(ctx, a.e.Backoff(1)) {
+				return result, err
+			}
+		}
+		if a.batch != nil {
+			a.node.Batch = a.batch.ID
+		}
+		if !a.pickUp(ctx) {
+			return result, err
+		}
+	}
+}
+
 // execute loads what the attempt needs and gives it to its runner.
 func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	input, err := a.load(ctx)
@@ -119,7 +152,10 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 		return runner.Result{}, err
 	}
 	if err := a.takeTargets(ctx); err != nil {
-		return runner.Result{State: ended(ctx, engine.Stopped)}, nil
+		if ctx.Err() != nil {
+			return runner.Result{State: ended(ctx, engine.Stopped)}, nil
+		}
+		return runner.Result{}, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, a.limit, runner.ErrTimeout)
 	defer cancel()
@@ -193,22 +229,6 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	a.limit = timeout.Duration()
 	input.Node = a.node
 	return input, nil
-}
-
-// takeTargets waits until nobody else writes what the job writes.
-func (a *attempt) takeTargets(ctx context.Context) error {
-	if a.job == nil {
-		return nil
-	}
-	return a.e.targets.take(ctx, a.e.targetsOf(ctx, &a.job.JobBody), a.node.Key(), func(holder engine.NodeKey) {
-		why := fmt.Sprintf("waits until run %s has written its target", holder.Run)
-		a.log.line(runner.Info, why)
-		node := a.node
-		node.Why = why
-		_ = a.write(ctx, func(run engine.Run, now engine.NodeRun) (flow.Writes, error) {
-			return flow.Change(run, node, why, a.e.Now()), nil
-		})
-	})
 }
 
 // write commits a step on the attempt's node, unless somebody else has taken

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -27,6 +28,13 @@ type Store interface {
 	// PausedRuns lists the open runs that are paused.
 	PausedRuns(ctx context.Context) ([]engine.ID, error)
 	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
+	Members
+	Logs
+	// Ping asks the database whether it answers.
+	Ping(ctx context.Context) error
+	// HoldTargets makes a node run the only writer of all targets named, or of
+	// none and says who writes one of them.
+	HoldTargets(ctx context.Context, key engine.NodeKey, names []string) (holder *engine.NodeKey, err error)
 	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	Job(ctx context.Context, id engine.ID) (engine.Job, error)
@@ -35,6 +43,21 @@ type Store interface {
 	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)
 	Page(ctx context.Context, id string) ([]byte, error)
 	PutPages(ctx context.Context, pages map[string][]byte) error
+}
+
+// Members are the servers of the database, and what each of them works on.
+type Members interface {
+	// Shared reports whether there may be others at all.
+	Shared() bool
+	Join(ctx context.Context, r engine.Replica, ttl time.Duration) error
+	// Renew is a Conflict where the lease has run out.
+	Renew(ctx context.Context, id engine.ID, ttl time.Duration) error
+	Leave(ctx context.Context, id engine.ID) error
+	Replicas(ctx context.Context) ([]engine.Replica, error)
+	// Orphans are the node runs under way whose server is gone.
+	Orphans(ctx context.Context) ([]engine.NodeRun, error)
+	Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, error)
+	ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error)
 }
 
 // Processes tells whether a recorded process still lives, and ends it.
@@ -50,6 +73,11 @@ type Config struct {
 	Processes Processes
 	Log       *slog.Logger
 	Now       func() time.Time
+	// Self is this server as others see it; its id and start are filled in.
+	Self engine.Replica
+	// TTL is how long this server may be silent before others take up its work;
+	// 0 is 15 s.
+	TTL time.Duration
 	// Slots is how many nodes run at once; 0 is 4.
 	Slots int
 	// Dir is where attempts get their directories and logs.
@@ -58,6 +86,9 @@ type Config struct {
 	// with folders as engine.Area has them, so that no two attempts write one
 	// target at once. Nil is the sink's own text.
 	Target func(ctx context.Context, s engine.Sink) string
+	// Fits reports whether this server has the folders that a job or crawler
+	// reads; nil is always. It may take its time.
+	Fits func(ctx context.Context, ref engine.Ref) bool
 	// Committed is told of every step that was written, after it was. It must
 	// not block.
 	Committed func(flow.Writes)
@@ -77,18 +108,25 @@ const defaultSlots = 4
 // Exec runs runs. Make it with New, then Run it.
 type Exec struct {
 	Config
-	slots   slots
-	targets targets
+	slots slots
+	heard chan struct{} // holds one token while there is something to look at
 
-	mu      sync.Mutex
-	queue   []item
-	wake    chan struct{} // holds one token while the queue is not empty
-	pins    map[engine.ID]pin
-	jobs    map[jobVersion]engine.Job
-	working map[engine.NodeKey]*attempt
-	paused  map[engine.ID]bool
-	waiting []engine.NodeRun // ready nodes that found no room, oldest first
-	stopped bool
+	mu       sync.Mutex
+	lease    lease
+	fenced   bool                // there is no lease: nothing may be written
+	free     chan struct{}       // closed and made anew when a node run ends
+	blocked  map[engine.Ref]bool // jobs and crawlers that other servers run as often as they may
+	adopting map[engine.NodeKey]bool
+	alone    bool // no other server works on the database
+	fits     map[engine.Ref]fit
+	queue    []item
+	wake     chan struct{} // holds one token while the queue is not empty
+	pins     map[engine.ID]pin
+	jobs     map[jobVersion]engine.Job
+	working  map[engine.NodeKey]*attempt
+	paused   map[engine.ID]bool
+	waiting  []engine.NodeRun // ready nodes that found no room, oldest first
+	stopped  bool
 
 	work sync.WaitGroup
 }
@@ -105,6 +143,9 @@ type item struct {
 func New(c Config) *Exec {
 	if c.Slots <= 0 {
 		c.Slots = defaultSlots
+	}
+	if c.TTL <= 0 {
+		c.TTL = defaultTTL
 	}
 	if c.Backoff == nil {
 		c.Backoff = backoff
@@ -124,6 +165,7 @@ func New(c Config) *Exec {
 	return &Exec{
 		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}, back: map[engine.NodeKey]bool{}},
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
+		heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, alone: true, fits: map[engine.Ref]fit{},
 	}
 }
 
@@ -141,37 +183,60 @@ const maxGroup = 512
 // Run commits what is queued until ctx ends, then lets running attempts drain.
 // Everything that queued up while one group was being written is the next one.
 func (e *Exec) Run(ctx context.Context) error {
-	// What an earlier server left is read before anything new is written, so
-	// that no node of this server is taken for one of them.
-	left, err := e.Store.OpenNodes(ctx)
+	if err := e.join(ctx); err != nil {
+		return err
+	}
+	left, err := e.takeStock(ctx)
 	if err != nil {
-		return fmt.Errorf("find what was under way: %w", err)
+		return err
+	}
+	// A transition is never cut off: the loop outlives ctx until all work is done.
+	loop, end := context.WithCancel(context.WithoutCancel(ctx))
+	var ended, others sync.WaitGroup
+	ended.Go(func() { e.loop(loop) })
+	defer func() {
+		end()
+		ended.Wait()
+	}()
+	e.recover(ctx, left)
+	if e.Store.Shared() {
+		others.Go(func() { e.lookout(ctx) })
+		others.Go(func() { e.keepLease(loop) })
+	}
+	<-ctx.Done()
+	e.drain()
+	e.work.Wait()
+	end()
+	others.Wait()
+	return e.Store.Leave(context.WithoutCancel(ctx), e.id())
+}
+
+// takeStock reads what an earlier server left before anything new is written,
+// so that no node of this server is taken for one of them.
+func (e *Exec) takeStock(ctx context.Context) (left []engine.NodeRun, err error) {
+	if left, err = e.Store.Orphans(ctx); err != nil {
+		return nil, fmt.Errorf("find what was under way: %w", err)
+	}
+	ready, err := e.Store.ReadyNodes(ctx, math.MaxInt32)
+	if err != nil {
+		return nil, fmt.Errorf("find what waits: %w", err)
 	}
 	paused, err := e.Store.PausedRuns(ctx)
 	if err != nil {
-		return fmt.Errorf("find which runs are paused: %w", err)
+		return nil, fmt.Errorf("find which runs are paused: %w", err)
 	}
 	for _, id := range paused {
 		e.paused[id] = true
 	}
+	for i := range left { // its slots are kept before anything new can take them
+		e.slots.take(left[i].Ref)
+		e.adopting[left[i].Key()] = true
+	}
+	for _, n := range ready {
+		e.await(n)
+	}
 	e.tidy()
-	e.reserve(ctx, left)
-	// A transition is never cut off: the loop outlives ctx until all work is done.
-	loop, end := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		e.loop(loop)
-	}()
-	defer func() {
-		end()
-		<-ended
-	}()
-	e.recover(ctx, left)
-	<-ctx.Done()
-	e.drain()
-	e.work.Wait()
-	return nil
+	return left, nil
 }
 
 func (e *Exec) loop(ctx context.Context) {
@@ -217,7 +282,7 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 		steps[i] = e.claiming(group[i])
 	}
 	e.slots.begin()
-	written := e.Store.Commit(ctx, steps)
+	written := e.store(steps)
 	claimed := e.slots.end(written)
 	for i, w := range written {
 		if w.Err == nil {
@@ -233,11 +298,27 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	e.fill()
 }
 
+// store writes a group under the lease: without one it writes nothing.
+func (e *Exec) store(steps []flow.Step) []flow.Written {
+	if !e.isFenced() {
+		return e.Store.Commit(e.leased(), steps)
+	}
+	written := make([]flow.Written, len(steps))
+	for i := range written {
+		written[i].Err = errFenced
+	}
+	return written
+}
+
 // refused deals with a step that nobody waits for and that wrote nothing.
 func (e *Exec) refused(i *item, err error) {
 	switch {
 	case i.starts != nil && errors.Is(err, errNoRoom):
 		e.awaitFirst(*i.starts)
+	case i.starts != nil && errors.Is(err, errNoRoomElsewhere):
+		e.block(i.starts.Ref)
+		e.awaitFirst(*i.starts)
+	case i.starts != nil && away(err): // the next look at the database finds it
 	case i.starts != nil && engine.CodeOf(err) == engine.Conflict: // it was stopped meanwhile
 	default:
 		e.Log.Error("a transition was refused", "run", i.step.Run, "err", err)
@@ -266,7 +347,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 		switch n.State {
 		case engine.Starting:
 			if claimed[n.Key()] {
-				e.launch(n, nil)
+				e.launch(n)
 			}
 		case engine.Ready:
 			e.await(n)
@@ -276,6 +357,9 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 			e.unwait(n.Key())
 		case engine.Waiting, engine.Running, engine.Publishing, engine.Succeeded, engine.Failed,
 			engine.TimedOut, engine.Skipped, engine.Lost:
+		}
+		if n.State.Done() {
+			e.unblock(n.Ref)
 		}
 	}
 	e.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,10 +95,33 @@ type house struct {
 	// changed gets a token after every commit.
 	changed chan struct{}
 	refs    map[string]engine.Ref
+	other   atomic.Pointer[exec.Exec] // hears of what this one commits
+	sink    string                    // where the jobs write, if anywhere
+}
+
+// tell notes that something was committed.
+func (h *house) tell() {
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// changedOr is a channel that gets something after the next commit, or after d.
+func (h *house) changedOr(d time.Duration) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		defer close(out)
+		select {
+		case <-h.changed:
+		case <-time.After(d):
+		}
+	}()
+	return out
 }
 
 func newHouse(t *testing.T, store *db.Store) *house {
-	h := &house{t: t, store: store, dir: t.TempDir(), work: &work{do: map[string]func(context.Context, runner.Attempt, runner.Host) (runner.Result, error){}}, refs: map[string]engine.Ref{}}
+	h := &house{t: t, store: store, dir: t.TempDir(), work: &work{do: map[string]func(context.Context, runner.Attempt, runner.Host) (runner.Result, error){}}, refs: map[string]engine.Ref{}, changed: make(chan struct{}, 1)}
 	h.serve()
 	return h
 }
@@ -105,16 +129,14 @@ func newHouse(t *testing.T, store *db.Store) *house {
 // serve starts a server; the one before it is gone without a word.
 func (h *house) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
-	h.changed = make(chan struct{}, 1)
-	changed := h.changed
 	h.exec = exec.New(exec.Config{
 		Store: h.store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work, engine.KindCrawler: h.work}, Processes: dead{},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: h.dir,
 		Backoff: func(int) time.Duration { return time.Millisecond },
 		Committed: func(flow.Writes) {
-			select {
-			case changed <- struct{}{}:
-			default:
+			h.tell()
+			if other := h.other.Load(); other != nil {
+				other.Heard()
 			}
 		},
 	})
@@ -132,7 +154,11 @@ func (h *house) job(name string, retries int) engine.Ref {
 	if ref, ok := h.refs[name]; ok {
 		return ref
 	}
-	id, err := h.store.CreateJob(h.t.Context(), name, engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{}, Retries: retries}, "owner", time.Now())
+	sql := &engine.SQLJob{}
+	if h.sink != "" {
+		sql.Sinks = []engine.Sink{{From: "x", Path: h.sink}}
+	}
+	id, err := h.store.CreateJob(h.t.Context(), name, engine.JobBody{Kind: engine.JobSQL, SQL: sql, Retries: retries}, "owner", time.Now())
 	must(h.t, err)
 	_, err = h.store.PublishJob(h.t.Context(), id, "owner", time.Now())
 	must(h.t, err)

@@ -86,6 +86,10 @@ type logFile struct {
 	now   func() time.Time
 	told  func()        // after every line
 	first func() string // what stands at the head of the log
+	// ship brings the file to where other servers see it; nil where there are
+	// none.
+	ship    *shipped
+	shipper func() // ends it
 }
 
 // open makes the file at the first line.
@@ -96,11 +100,17 @@ func (l *logFile) open() error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
+	if l.ship != nil && l.ship.fetch(context.Background()) != nil {
+		l.ship = nil // without knowing what the database has nothing can be added to it
+	}
 	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	l.file = file
+	if l.ship != nil {
+		l.startShipping()
+	}
 	_, err = file.WriteString(l.now().UTC().Format(logTime) + " " + string(runner.Info) + " " + l.first() + "\n")
 	return err
 }
@@ -108,13 +118,31 @@ func (l *logFile) open() error {
 // logTime is the form of a line's time: it sorts, and its length never changes.
 const logTime = "2006-01-02T15:04:05.000Z"
 
+// startShipping ships the file until the log is closed.
+func (l *logFile) startShipping() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.ship.run(ctx, l.told)
+	}()
+	l.shipper = func() {
+		cancel()
+		<-done
+	}
+}
+
 func (l *logFile) line(level runner.Level, text string) {
-	defer l.told()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// A log that cannot be written must not fail the work it tells of.
 	if l.open() != nil {
 		return
+	}
+	if l.ship != nil {
+		defer l.ship.touch()
+	} else {
+		defer l.told()
 	}
 	stamp := l.now().UTC().Format(logTime) + " " + string(level) + " "
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -128,6 +156,9 @@ func (l *logFile) Close() error {
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return nil
+	}
+	if l.shipper != nil {
+		l.shipper()
 	}
 	return l.file.Close()
 }

@@ -2,86 +2,84 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"dogear/engine"
 	"dogear/engine/flow"
 )
 
-// recover takes up every node that an earlier server left open. Nothing is
-// guessed: the database says how far each had come.
+// recover takes up every node that a server which is gone left under way.
+// Nothing is guessed: the database says how far each had come.
 func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
 	for _, n := range left {
-		if n.State == engine.Ready {
-			e.await(n)
-			continue
-		}
 		e.work.Go(func() { e.adopt(ctx, n) })
 	}
 	e.fill()
 }
 
-// reserve keeps what an earlier server left its slots and its targets, before
-// this one starts anything new.
-func (e *Exec) reserve(ctx context.Context, left []engine.NodeRun) {
-	for i := range left {
-		if left[i].State != engine.Ready {
-			e.slots.take(left[i].Ref)
-		}
-		e.hold(ctx, &left[i])
-	}
-}
-
-// hold takes the targets of a committed batch before anything else starts: what
-// it will publish was made from the target as it is now.
-func (e *Exec) hold(ctx context.Context, n *engine.NodeRun) {
-	if n.State != engine.Publishing || n.Batch == "" {
-		return
-	}
-	batch, err := e.Store.Batch(ctx, n.Batch)
-	if err != nil {
-		e.Log.Error("the targets of a batch could not be held", "run", n.Run, "node", n.Ref, "err", err)
-		return
-	}
-	if holder, busy := e.targets.try(e.targetsOf(ctx, &batch.Body), n.Key()); busy != nil {
-		e.Log.Error("two committed batches have one target", "run", n.Run, "other", holder.Run)
-	}
-}
-
 // adopt waits until the process of a node is gone, then goes on with the very
-// same attempt. Its fence moves, so that nothing of the old server counts.
+// same attempt. Its fence moves, so that nothing of the old server counts, and
+// of several servers that try it one succeeds.
 func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
-	batch, err := e.leftBehind(ctx, n)
-	if err == nil {
-		err = e.end(ctx, n.Process)
+	err := e.takeUp(ctx, n)
+	for try := 1; err != nil && engine.CodeOf(err) != engine.Conflict && !e.isFenced() && ctx.Err() == nil; try++ {
+		e.Log.Error("a node could not be taken up", "run", n.Run, "node", n.Ref, "try", try, "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(e.Backoff(try)):
+			err = e.takeUp(ctx, n)
+		}
 	}
-	if err == nil && n.State == engine.Stopping {
-		err = e.stopLeft(ctx, n, batch)
+	e.mu.Lock()
+	delete(e.adopting, n.Key())
+	e.mu.Unlock()
+	if err != nil { // somebody else has it, or this server is on its way down
 		e.slots.release(n.Key())
 		e.fill()
-	} else if err == nil {
-		err = e.retake(ctx, n, batch)
 	}
-	if err != nil && ctx.Err() == nil {
-		e.Log.Error("a node could not be taken up", "run", n.Run, "node", n.Ref, "err", err)
-	}
+	e.freeTargets()
 }
 
-// leftBehind reads the batch of a node and removes what it staged, unless it
-// is committed: then the stage is what will be published.
-func (e *Exec) leftBehind(ctx context.Context, n engine.NodeRun) (*engine.Batch, error) {
-	if n.Batch == "" {
-		return nil, nil
+// takeUp launches an attempt at a node that is this server's from now on.
+func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
+	if err := e.end(ctx, n.Process); err != nil {
+		return err
 	}
-	batch, err := e.Store.Batch(ctx, n.Batch)
+	taken, err := e.retake(ctx, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	e.launch(taken)
+	return nil
+}
+
+// pickUp reads the batch that an earlier attempt at the node has left, and
+// removes what it staged, unless it is committed: then the stage is what will
+// be published. It tries for as long as it takes.
+func (a *attempt) pickUp(ctx context.Context) bool {
+	for try := 1; a.node.Batch != ""; try++ {
+		err := a.leftBehind(ctx)
+		if err == nil {
+			return true
+		}
+		a.e.Log.Error("what an attempt left behind could not be looked at", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
+		if !a.pause(ctx, a.e.Backoff(try)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *attempt) leftBehind(ctx context.Context) error {
+	batch, err := a.e.Store.Batch(ctx, a.node.Batch)
+	if err != nil {
+		return err
+	}
+	a.batch = &batch
 	if batch.State == engine.BatchCommitted {
-		return &batch, nil
+		return nil
 	}
-	return &batch, e.Runners[n.Ref.Kind].Discard(ctx, batch)
+	return a.e.Runners[a.node.Ref.Kind].Discard(ctx, batch)
 }
 
 // processPoll is how often a process that is not our child is looked at.
@@ -111,43 +109,19 @@ func (e *Exec) end(ctx context.Context, p engine.Process) error {
 	return nil
 }
 
-// retake writes that this server works on the node now, and launches it.
-func (e *Exec) retake(ctx context.Context, n engine.NodeRun, batch *engine.Batch) error {
+// retake writes that this server works on the node now.
+func (e *Exec) retake(ctx context.Context, n engine.NodeRun) (engine.NodeRun, error) {
 	w, err := e.do(ctx, flow.Step{Run: n.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		now, err := current(st, n.Key(), n.Fence)
 		if err != nil {
 			return flow.Writes{}, err
 		}
 		now.Fence++
-		now.Process = engine.Process{}
+		now.Process, now.Owner = engine.Process{}, e.id()
 		return flow.Writes{Run: run, Nodes: []engine.NodeRun{now}}, nil
 	}})
 	if err != nil {
-		return err
+		return n, err
 	}
-	e.launch(w.Nodes[0], batch)
-	return nil
-}
-
-// stopLeft ends a node that was being stopped when the server ended.
-func (e *Exec) stopLeft(ctx context.Context, n engine.NodeRun, batch *engine.Batch) error {
-	p, err := e.pinned(ctx, n.Run)
-	if err != nil {
-		return err
-	}
-	_, err = e.do(ctx, flow.Step{Run: n.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-		now, err := current(st, n.Key(), n.Fence)
-		if err != nil {
-			return flow.Writes{}, err
-		}
-		err = errors.Join(err, now.Move(engine.Stopped, e.Now().UTC()))
-		w := flow.End(p.graph, st, run, now, e.Now().UTC())
-		if batch != nil {
-			gone := *batch
-			gone.State = engine.BatchDiscarded
-			w.Batch = &gone
-		}
-		return w, err
-	}})
-	return err
+	return w.Nodes[0], nil
 }

@@ -60,13 +60,29 @@ func (s *slots) claim(n *engine.NodeRun) (ok bool, why string) {
 		}
 	}
 	if s.busy[n.Ref]+same >= s.limit(n.Ref) {
-		return false, "waits until another run of " + n.Name + " has ended"
+		return false, whyBusy(n)
 	}
 	if len(s.claimed) >= s.free+len(s.ending) {
 		return false, "waits for one of the server's slots"
 	}
 	s.claimed[n.Key()] = true
 	return true, ""
+}
+
+func whyBusy(n *engine.NodeRun) string { return "waits until another run of " + n.Name + " has ended" }
+
+// unclaim takes a claim of this group back.
+func (s *slots) unclaim(key engine.NodeKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.claimed, key)
+}
+
+// limitOf is limit for those who do not hold the lock.
+func (s *slots) limitOf(ref engine.Ref) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limit(ref)
 }
 
 // limit is how often ref may run at once.
@@ -134,10 +150,27 @@ func (s *slots) release(key engine.NodeKey) {
 // errNoRoom refuses the start of a waiting node.
 var errNoRoom = errors.New("there is no room for the node yet")
 
+// errNoRoomElsewhere refuses it because other servers run its job as often as
+// it may run.
+var errNoRoomElsewhere = errors.New("other servers leave no room for the node")
+
+// block keeps the nodes of ref from being tried again until something ends.
+func (e *Exec) block(ref engine.Ref) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.blocked[ref] = true
+}
+
+func (e *Exec) unblock(ref engine.Ref) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.blocked, ref)
+}
+
 // claiming lets a step start at once the ready nodes that it makes, where
 // there is room: the next node then starts after one flush of the disk.
 func (e *Exec) claiming(i item) flow.Step {
-	step, stopping := i.step, e.stopping()
+	step, stopping, owner := i.step, e.stopping(), e.id()
 	decide := step.Decide
 	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
 		w, err := decide(run, st)
@@ -154,18 +187,28 @@ func (e *Exec) claiming(i item) flow.Step {
 			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
 				continue
 			}
-			ok, why := false, "waits until its run goes on"
-			if w.Run.Paused.IsZero() && !stopping {
+			ok, why, elsewhere := false, "waits until its run goes on", false
+			switch {
+			case !w.Run.Paused.IsZero() || stopping:
+			case i.starts == nil && e.leaves(n):
+				why = "waits for a server that has its folders"
+			default:
 				ok, why = e.slots.claim(n)
 			}
+			if ok && !st.Room(n.Ref, e.slots.limitOf(n.Ref)) {
+				e.slots.unclaim(n.Key())
+				ok, why, elsewhere = false, whyBusy(n), true
+			}
 			switch {
+			case !ok && i.starts != nil && elsewhere:
+				return flow.Writes{}, errNoRoomElsewhere
 			case !ok && i.starts != nil:
 				return flow.Writes{}, errNoRoom
 			case !ok && !stopping:
 				n.Why = why
 			case ok:
 				// The version that starts is the one of this moment (model.md, Runs).
-				n.State, n.Why, n.Fence, n.Version = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version
+				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version, owner
 				restate(w.Events, n)
 			}
 		}
@@ -198,7 +241,7 @@ func (e *Exec) successors(group []item) []item {
 	var starts []item
 	for looked := 0; looked < len(e.waiting) && len(starts) < ends; {
 		n := e.waiting[looked]
-		if e.paused[n.Run] {
+		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) {
 			looked++
 			continue
 		}
@@ -265,7 +308,7 @@ func (e *Exec) fill() {
 	var stay []engine.NodeRun // looked at, and must wait on
 	for ; looked < len(e.waiting) && e.slots.any(len(chosen)); looked++ {
 		n := e.waiting[looked]
-		if e.paused[n.Run] || !e.slots.room(n.Ref, chosen) {
+		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) || !e.slots.room(n.Ref, chosen) {
 			stay = append(stay, n)
 			continue
 		}

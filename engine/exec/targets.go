@@ -2,20 +2,18 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"sync"
 
 	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/runner"
 )
 
-// targets lets one attempt at a time write a target, from its plan to its
-// publish: what it read of the target then still holds when it is published.
-// A server that starts anew takes them again with the attempts it takes up.
-type targets struct {
-	mu     sync.Mutex
-	held   map[string]engine.NodeKey
-	change chan struct{} // closed and made anew at each release
-}
+// One attempt at a time writes a target, from its plan to its publish: what it
+// read of the target then still holds when it is published. Who writes what
+// stands in the database, so that it holds for every server and through a
+// restart, and ends with the node run (docs/adr/0013).
 
 // targetsOf names what a job writes, by where it really lies.
 func (e *Exec) targetsOf(ctx context.Context, job *engine.JobBody) []string {
@@ -33,58 +31,56 @@ func (e *Exec) targetsOf(ctx context.Context, job *engine.JobBody) []string {
 // spelled is the target of a sink where nobody knows where it really lies.
 func spelled(_ context.Context, s engine.Sink) string { return string(s.Connection) + " " + s.Place() }
 
-// take waits until nobody else writes any of names. waiting is told once who
-// is in the way.
-func (t *targets) take(ctx context.Context, names []string, key engine.NodeKey, waiting func(holder engine.NodeKey)) error {
+// takeTargets waits until nobody else writes what the job writes.
+func (a *attempt) takeTargets(ctx context.Context) error {
+	if a.job == nil {
+		return nil
+	}
+	names := a.e.targetsOf(ctx, &a.job.JobBody)
+	if len(names) == 0 {
+		return nil
+	}
 	told := false
 	for {
-		holder, change := t.try(names, key)
-		if change == nil {
-			return nil
+		free := a.e.targetsFree() // before the look, so that no end in between is missed
+		holder, err := a.e.Store.HoldTargets(ctx, a.node.Key(), names)
+		if err != nil || holder == nil {
+			return err
 		}
 		if !told {
-			waiting(holder)
+			a.waitsFor(ctx, *holder)
 			told = true
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-change:
+		case <-free:
 		}
 	}
 }
 
-// try takes all of names or none.
-func (t *targets) try(names []string, key engine.NodeKey) (holder engine.NodeKey, change <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.held == nil {
-		t.held, t.change = map[string]engine.NodeKey{}, make(chan struct{})
-	}
-	for _, name := range names {
-		for held, holder := range t.held {
-			// A target in another is written by both.
-			if holder != key && (engine.Area{Root: name}).Meets(engine.Area{Root: held}) != "" {
-				return holder, t.change
-			}
-		}
-	}
-	for _, name := range names {
-		t.held[name] = key
-	}
-	return engine.NodeKey{}, nil
+// waitsFor says on the node and in its log whose end it waits for.
+func (a *attempt) waitsFor(ctx context.Context, holder engine.NodeKey) {
+	why := fmt.Sprintf("waits until run %s has written its target", holder.Run)
+	a.log.line(runner.Info, why)
+	node := a.node
+	node.Why = why
+	_ = a.write(ctx, func(run engine.Run, _ engine.NodeRun) (flow.Writes, error) {
+		return flow.Change(run, node, why, a.e.Now()), nil
+	})
 }
 
-func (t *targets) release(key engine.NodeKey) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for name, holder := range t.held {
-		if holder == key {
-			delete(t.held, name)
-		}
-	}
-	if t.change != nil {
-		close(t.change)
-		t.change = make(chan struct{})
-	}
+// targetsFree returns a channel that is closed when a node run ends.
+func (e *Exec) targetsFree() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.free
+}
+
+// freeTargets wakes the attempts that wait for a target.
+func (e *Exec) freeTargets() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.free)
+	e.free = make(chan struct{})
 }

@@ -18,6 +18,10 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 	if err != nil {
 		return nil, err
 	}
+	others, err := e.others(ctx)
+	if err != nil {
+		return nil, err
+	}
 	tended := engine.Check{ID: "I10", Rule: "Every node that is open is worked on or waits its turn."}
 	stopping := engine.Check{ID: "I11", Rule: "A node that is told to stop has ended within a minute."}
 	e.mu.Lock()
@@ -25,11 +29,11 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 	for i := range e.waiting {
 		waits[e.waiting[i].Key()] = true
 	}
-	busy := len(e.working)
+	busy := len(e.working) + len(e.adopting)
 	for i := range open {
 		n := &open[i]
 		old := now.Sub(latest(n)) > patience
-		_, works := e.working[n.Key()]
+		works := e.working[n.Key()] != nil || e.adopting[n.Key()] || others[n.Owner]
 		later := !n.NotBefore.IsZero() && n.NotBefore.After(now)
 		if old && !works && !waits[n.Key()] && !later {
 			tended.Broken = append(tended.Broken, engine.Broken{Run: n.Run, What: fmt.Sprintf("%s is %s and nobody works on it", n.Name, n.State)})
@@ -48,6 +52,19 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 		}
 	}
 	return []engine.Check{e.slotCheck(busy), tended, stopping}, nil
+}
+
+// others are the other servers whose lease holds.
+func (e *Exec) others(ctx context.Context) (map[engine.ID]bool, error) {
+	all, err := e.Store.Replicas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	alive := map[engine.ID]bool{}
+	for i := range all {
+		alive[all[i].ID] = all[i].Alive() && all[i].ID != e.id()
+	}
+	return alive, nil
 }
 
 // latest is when something last happened to a node.

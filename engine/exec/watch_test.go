@@ -68,7 +68,13 @@ func TestTheWatchdogFindsWhatNobodyWorksOn(t *testing.T) {
 		must(t, err)
 		h.await(run.ID, "a runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
 
+		nodes, err := h.store.NodeRuns(t.Context(), run.ID)
+		must(t, err)
 		stranger := exec.New(exec.Config{Store: h.store, Now: time.Now})
+		if n := len(broken(t, stranger, "I10", later())); n != 0 {
+			t.Errorf("%d nodes are found that another server works on, want none", n)
+		}
+		must(t, h.store.Leave(t.Context(), nodes[0].Owner))
 
 		if n := len(broken(t, stranger, "I10", time.Now())); n != 0 {
 			t.Errorf("%d nodes are found before a minute has passed, want none", n)

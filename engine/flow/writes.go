@@ -20,6 +20,10 @@ type State interface {
 	// OpenRuns is how many runs of a workflow have not ended. Nobody else
 	// starts one until the transaction ends.
 	OpenRuns(workflow engine.ID) int
+	// Room reports whether the servers beside this one leave room for another
+	// node run of ref, of which limit may be under way at once. Where it says
+	// yes nobody else takes that room until the transaction ends.
+	Room(ref engine.Ref, limit int) bool
 	// OpenNodes is how many node runs of the run have not ended.
 	OpenNodes() int
 	// All returns every node run of the run. It is asked once, at its end.

@@ -228,7 +228,7 @@ func (s *socket) pass(ctx context.Context, batch event.Batch) error {
 		case m.Seq == 0:
 		case m.Seq <= s.seen[m.Topic]:
 			continue
-		case m.Seq > s.seen[m.Topic]+1:
+		case m.Seq > s.seen[m.Topic]+1, m.Body == nil:
 			if err := s.whole(ctx, m.Topic); err != nil {
 				return err
 			}

@@ -19,11 +19,18 @@ import (
 	"dogear/engine/table"
 )
 
-// logs reads the logs that exec has written.
-type logs struct{ exec *exec.Exec }
+// logs reads the logs that exec has written, or what servers beside this one
+// have shipped of theirs.
+type logs struct {
+	exec  *exec.Exec
+	store *db.Store
+}
 
 // Log returns up to limit bytes of a log from offset, and how long it is.
-func (l logs) Log(_ context.Context, key engine.NodeKey, offset, limit int64) ([]byte, int64, error) {
+func (l logs) Log(ctx context.Context, key engine.NodeKey, offset, limit int64) ([]byte, int64, error) {
+	if l.store.Shared() {
+		return l.store.LogText(ctx, key, offset, limit)
+	}
 	file, err := os.Open(l.exec.LogPath(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil

@@ -34,6 +34,7 @@ type Options struct {
 	Root        []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
 	Sample      bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
 	Drain       time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
+	TTL         time.Duration `name:"lease" default:"15s" env:"DOGEAR_LEASE" help:"How long this server may be silent before the other servers of its PostgreSQL take up its work."`
 	Slots       int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
 	Floor       time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
 	KeepLedgers time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
@@ -80,12 +81,7 @@ func Run(ctx context.Context, cfg Config) error {
 			log.Error("the database could not be closed", "err", err)
 		}
 	}()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	release, err := store.Own(ctx, func(err error) {
-		log.Error("this server lost its database to another one and stops", "err", err)
-		stop(err)
-	})
+	release, err := store.Own()
 	if err != nil {
 		return err
 	}
@@ -98,11 +94,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = house.serve(ctx, listener)
-	if cause := context.Cause(ctx); engine.CodeOf(cause) == engine.Conflict {
-		return cause // it lost its database
-	}
-	return err
+	return house.serve(ctx, listener)
 }
 
 // prepare makes the folders of a server.
@@ -170,6 +162,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	})
 	work.Go(func() error { return h.command(ctx, socket) })
 	work.Go(func() error { return h.exec.Run(ctx) })
+	work.Go(func() error { return h.listen(ctx) })
 	work.Go(func() error { return h.clock.Run(ctx) })
 	work.Go(func() error { return h.sweep(ctx) })
 	work.Go(func() error { return h.watch(ctx) })

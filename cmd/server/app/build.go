@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -21,10 +22,10 @@ import (
 	"dogear/engine/duck"
 	"dogear/engine/event"
 	"dogear/engine/exec"
-	"dogear/engine/flow"
 	"dogear/engine/place"
 	"dogear/engine/query"
 	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
 	"dogear/engine/schedule"
 	"dogear/engine/schedule/alarm"
 	"dogear/engine/sink"
@@ -76,8 +77,8 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	h.exec = exec.New(exec.Config{
 		Store: steps, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
-		Log: log, Now: time.Now, Slots: cfg.Slots, Dir: cfg.folder("runs"), Drain: cfg.Drain, Target: sinks.Target,
-		Committed: h.committed, Progress: h.progress, Logged: h.logged,
+		Log: log, Now: time.Now, Slots: cfg.Slots, TTL: cfg.TTL, Self: self(cfg), Dir: cfg.folder("runs"), Drain: cfg.Drain, Target: sinks.Target,
+		Fits: h.fits(roots), Committed: h.committed, Progress: h.progress, Logged: h.logged,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
@@ -91,7 +92,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
-		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
+		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Health: h, Sample: h.samplePage(),
 		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
@@ -122,6 +123,23 @@ func hosts(addr, origin string) []string {
 		return web.LoopbackHosts
 	}
 	return nil
+}
+
+// self is this server as others see it. What it runs in is part of its host's
+// name: a process of another container cannot be looked at from here.
+func self(cfg Config) engine.Replica {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if space, err := os.Readlink("/proc/self/ns/pid"); err == nil {
+		host += " " + space
+	}
+	process, err := shim.Identify(os.Getpid())
+	if err != nil {
+		process = engine.Process{} // then nobody takes it for dead before its lease ends
+	}
+	return engine.Replica{Host: host, Process: process, Address: cfg.Addr}
 }
 
 // next says when a trigger of a workflow fires next.
@@ -163,65 +181,4 @@ func (c connections) Database(ctx context.Context, id engine.ID) (table.Config, 
 	return table.Config{
 		Kind: made.Type, Host: made.Host, Port: made.Port, Database: made.Database, User: made.User, Password: plain, TLS: made.TLS,
 	}, err
-}
-
-// committed tells open pages what a transition has changed.
-func (h *house) committed(w flow.Writes) {
-	topic := "run:" + string(w.Run.ID)
-	for _, e := range w.Events {
-		h.hub.Publish(topic, e.Seq, lively{e, countsOf(w, e)})
-	}
-	h.metrics.count(w)
-	for _, e := range w.Events {
-		if e.Kind == "run" {
-			h.changed("runs", w.Run.ID)
-		}
-	}
-	if !w.Run.Open() {
-		h.clock.Wake() // a due time may have waited for this end
-	}
-	if len(w.Bookmarks) > 0 {
-		h.changed("bookmarks", w.Bookmarks[0].Bookmark.ID)
-	}
-	if len(w.Tables) > 0 {
-		h.changed("tables", "")
-	}
-}
-
-// lively is an event with the figures of the node it is about, so that a card
-// need not ask for them.
-type lively struct {
-	engine.Event
-	Counts engine.Counts `json:"counts,omitzero"`
-}
-
-func countsOf(w flow.Writes, e engine.Event) engine.Counts {
-	for _, n := range w.Nodes {
-		if n.Ref.String() == e.Card && n.Start == e.Start && n.Attempt == e.Attempt {
-			return n.Counts
-		}
-	}
-	return engine.Counts{}
-}
-
-// changed tells open lists that something of a kind is not as it was.
-func (h *house) changed(kind string, id engine.ID) {
-	h.hub.Publish("changed:"+kind, 0, map[string]string{"id": string(id)})
-}
-
-// drafted tells those who edit a workflow what somebody has changed.
-func (h *house) drafted(workflow engine.ID, entries []draft.Entry) {
-	for _, e := range entries {
-		h.hub.Publish("draft:"+string(workflow), e.Seq, e)
-	}
-}
-
-// progress tells open pages how far a running node has come.
-func (h *house) progress(key engine.NodeKey, p runner.Progress) {
-	h.hub.Publish("run:"+string(key.Run), 0, map[string]any{"kind": "progress", "card": key.Ref.String(), "progress": p})
-}
-
-// logged tells open pages that a log has grown.
-func (h *house) logged(key engine.NodeKey) {
-	h.hub.Publish("run:"+string(key.Run), 0, map[string]any{"kind": "log", "card": key.Ref.String()})
 }

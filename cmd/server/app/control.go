@@ -18,7 +18,7 @@ import (
 // portables exports and imports workflows.
 func (h *house) portables() *portable.Service {
 	return &portable.Service{Store: h.store, Now: time.Now, Next: next, Schedules: h.schedules(), Imported: func(w engine.Workflow, entry *draft.Entry) {
-		h.clock.Wake()
+		h.wakeClocks()
 		h.changed("workflows", w.ID)
 		if entry != nil {
 			h.drafted(w.ID, []draft.Entry{*entry})
@@ -29,7 +29,7 @@ func (h *house) portables() *portable.Service {
 // commands answers the command line.
 func (h *house) commands(moves *bookmark.Service) http.Handler {
 	return control.New(control.Config{
-		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec}, SignIn: h.signIn,
+		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
 		Hub: h.hub, Next: next, Log: h.log, Now: time.Now,
 	})
 }

@@ -42,6 +42,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if os.Getenv(roleEnv) == "replica" {
+		if err := serveReplica(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -276,9 +283,12 @@ func assertOnce(t *testing.T, data, what string) {
 // idsOf reads the ids in a target and fails where one stands twice.
 func idsOf(t *testing.T, data, target string) map[string]bool {
 	t.Helper()
-	var input duck.Input
-	root := filepath.Join(data, "files", target)
-	input = duck.Input{Name: "t", Format: engine.Parquet, Root: root}
+	return idsIn(t, filepath.Join(data, "files", target))
+}
+
+func idsIn(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	input := duck.Input{Name: "t", Format: engine.Parquet, Root: root}
 	must(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".parquet") && !strings.Contains(path, ".dogear") {
 			key, err := filepath.Rel(root, path)
@@ -301,7 +311,7 @@ func idsOf(t *testing.T, data, target string) map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range rows[1:] {
 		if ids[row[0]] {
-			t.Errorf("the id %s stands twice in %s", row[0], target)
+			t.Errorf("the id %s stands twice in %s", row[0], root)
 		}
 		ids[row[0]] = true
 	}

@@ -13,7 +13,7 @@ func (h *house) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now 
 	if err := h.store.Delete(ctx, kind, id, now); err != nil {
 		return err
 	}
-	h.clock.Wake()
+	h.wakeClocks()
 	h.changed(string(kind)+"s", id)
 	return nil
 }

@@ -28,7 +28,7 @@ func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with
 	if err != nil {
 		return made, err
 	}
-	h.clock.Wake()
+	h.wakeClocks()
 	h.changed("workflows", workflow)
 	return made, nil
 }

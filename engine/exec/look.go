@@ -1,0 +1,149 @@
+package exec
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/runner"
+)
+
+// lookEvery is how often a server looks at what other servers do where none of
+// them has told it of anything: a word that was lost costs that long.
+const lookEvery = 5 * time.Second
+
+// lookMost bounds how many waiting nodes of other servers are kept.
+const lookMost = 1024
+
+// Heard tells that another server has changed something. It never blocks.
+func (e *Exec) Heard() {
+	select {
+	case e.heard <- struct{}{}:
+	default:
+	}
+}
+
+// lookout takes part in what other servers of the database do, until ctx ends.
+// What it does follows from what stands in the database alone, so that a word
+// too many or too few changes nothing.
+func (e *Exec) lookout(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.heard:
+		case <-timer.C:
+		}
+		if e.isFenced() || e.stopping() {
+			continue // rejoin makes itself heard
+		}
+		wait, err := e.look(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.Log.Warn("could not look what other servers do", "err", err)
+		}
+		timer.Reset(wait)
+	}
+}
+
+// look does once what lookout is for, and returns when to look next.
+func (e *Exec) look(ctx context.Context) (time.Duration, error) {
+	wait := lookEvery - time.Duration(rand.Int64N(int64(lookEvery/5))) //nolint:gosec // spreads the load, no secret
+	if err := e.heed(ctx); err != nil {
+		return wait, err
+	}
+	others, err := e.Store.Replicas(ctx)
+	if err != nil {
+		return wait, err
+	}
+	self, alone := e.id(), true
+	for i := range others {
+		if r := &others[i]; r.Alive() && r.ID != self {
+			alone, wait = false, min(wait, r.Left+10*time.Millisecond)
+		}
+	}
+	e.mu.Lock()
+	e.alone = alone
+	e.mu.Unlock()
+	if err := e.takeOver(ctx); err != nil {
+		return wait, err
+	}
+	return wait, e.gatherReady(ctx)
+}
+
+// heed does what was asked of another server and is about this one: a pause, a
+// stop, or that its work was taken over.
+func (e *Exec) heed(ctx context.Context) error {
+	paused, err := e.Store.PausedRuns(ctx)
+	if err != nil {
+		return err
+	}
+	held, err := e.Store.Held(ctx, e.id())
+	if err != nil {
+		return err
+	}
+	mine := map[engine.NodeKey]engine.NodeRun{}
+	for _, n := range held {
+		mine[n.Key()] = n
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.paused)
+	for _, id := range paused {
+		e.paused[id] = true
+	}
+	clear(e.blocked)
+	for key, a := range e.working {
+		if n, ok := mine[key]; ok && n.State == engine.Stopping {
+			a.cancel(runner.ErrStop)
+		}
+	}
+	return nil
+}
+
+// takeOver takes up the work of servers that are gone.
+func (e *Exec) takeOver(ctx context.Context) error {
+	left, err := e.Store.Orphans(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range left {
+		e.mu.Lock()
+		known := e.adopting[n.Key()] || e.working[n.Key()] != nil
+		if !known {
+			e.adopting[n.Key()] = true
+		}
+		e.mu.Unlock()
+		if known {
+			continue
+		}
+		e.Log.Info("the work of a server that is gone is taken up", "run", n.Run, "node", n.Ref, "server", n.Owner)
+		e.slots.take(n.Ref)
+		e.work.Go(func() { e.adopt(context.WithoutCancel(ctx), n) })
+	}
+	return nil
+}
+
+// gatherReady learns of the nodes that wait and starts what there is room for.
+func (e *Exec) gatherReady(ctx context.Context) error {
+	ready, err := e.Store.ReadyNodes(ctx, lookMost)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	known := map[engine.NodeKey]bool{}
+	for i := range e.waiting {
+		known[e.waiting[i].Key()] = true
+	}
+	e.mu.Unlock()
+	for _, n := range ready {
+		if !known[n.Key()] && !n.NotBefore.After(e.Now()) {
+			e.await(n)
+		}
+	}
+	e.freeTargets()
+	e.fill()
+	return nil
+}
