@@ -183,10 +183,10 @@ const maxGroup = 512
 // Run commits what is queued until ctx ends, then lets running attempts drain.
 // Everything that queued up while one group was being written is the next one.
 func (e *Exec) Run(ctx context.Context) error {
-	if err := e.join(ctx); err != nil {
-		return err
+	left, err := e.begin(ctx)
+	if ctx.Err() != nil {
+		return nil // it was stopped before it had begun
 	}
-	left, err := e.takeStock(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,6 +209,14 @@ func (e *Exec) Run(ctx context.Context) error {
 	end()
 	others.Wait()
 	return e.Store.Leave(context.WithoutCancel(ctx), e.id())
+}
+
+// begin takes the lease and stock.
+func (e *Exec) begin(ctx context.Context) (left []engine.NodeRun, err error) {
+	if err := e.join(ctx); err != nil {
+		return nil, err
+	}
+	return e.takeStock(ctx)
 }
 
 // takeStock reads what an earlier server left before anything new is written,

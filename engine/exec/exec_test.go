@@ -97,6 +97,7 @@ type house struct {
 	refs    map[string]engine.Ref
 	other   atomic.Pointer[exec.Exec] // hears of what this one commits
 	sink    string                    // where the jobs write, if anywhere
+	ttl     time.Duration
 }
 
 // tell notes that something was committed.
@@ -131,7 +132,7 @@ func (h *house) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.exec = exec.New(exec.Config{
 		Store: h.store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work, engine.KindCrawler: h.work}, Processes: dead{},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: h.dir,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: h.dir, TTL: h.ttl,
 		Backoff: func(int) time.Duration { return time.Millisecond },
 		Committed: func(flow.Writes) {
 			h.tell()

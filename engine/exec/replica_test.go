@@ -343,3 +343,61 @@ func TestALogIsReadOnEveryServer(t *testing.T) {
 		}
 	})
 }
+
+// TestADatabaseThatGoesAwayLosesNothing: the line to the database is gone for
+// less, and then for more, than a lease while a run goes on.
+func TestADatabaseThatGoesAwayLosesNothing(t *testing.T) {
+	t.Parallel()
+	for name, gone := range map[string]time.Duration{"for less than a lease": 300 * time.Millisecond, "for longer": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+			h := newHouse(t, dbtest.Open(t, proxy.Address))
+			h.stop()
+			h.ttl = time.Second
+			h.serve()
+			id := h.draw("start -> a", "a -> b on succeeded", "b -> c on succeeded")
+			var most, now, bodies atomic.Int32
+			away := sync.OnceFunc(func() {
+				proxy.Down()
+				time.AfterFunc(gone, proxy.Up)
+			})
+			body := func(ctx context.Context, _ runner.Attempt, host runner.Host) (runner.Result, error) {
+				if err := host.Started(ctx, engine.Process{}); err != nil {
+					return runner.Result{}, err
+				}
+				bodies.Add(1)
+				most.Store(max(most.Load(), now.Add(1)))
+				defer now.Add(-1)
+				away()
+				return runner.Result{State: engine.Succeeded}, ctx.Err()
+			}
+			for _, name := range []string{"a", "b", "c"} {
+				h.work.do[name] = body
+			}
+
+			run, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+			must(t, err)
+			run, nodes := h.endsThrough(run.ID)
+
+			if run.Outcome != engine.RunSucceeded || said(nodes) != "a.1.1 succeeded, b.1.1 succeeded, c.1.1 succeeded" {
+				t.Errorf("the run %s with %s, want it to succeed", run.Outcome, said(nodes))
+			}
+			if most.Load() != 1 || bodies.Load() < 3 || bodies.Load() > 4 {
+				t.Errorf("%d bodies, up to %d at once; want 3, and one again where the lease was lost", bodies.Load(), most.Load())
+			}
+			assertDense(t, h, run)
+		})
+	}
+}
+
+// endsThrough waits for the end of a run over a database that is away at times.
+func (h *house) endsThrough(id engine.ID) (engine.Run, []engine.NodeRun) {
+	h.t.Helper()
+	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); <-h.changedOr(50 * time.Millisecond) {
+		if run, err := h.store.Run(h.t.Context(), id); err == nil && !run.Open() {
+			return h.ends(id)
+		}
+	}
+	return h.ends(id)
+}

@@ -1,0 +1,97 @@
+package dbtest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"dogear/db"
+	"dogear/db/dbtest"
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// said is a step that adds one event to a run.
+func said(run engine.ID, text string, fresh *engine.Run) flow.Step {
+	return flow.Step{Run: run, New: fresh, Decide: func(r engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.Writes{Run: r, Events: []engine.Event{{Run: r.ID, Kind: "note", Text: text, At: dbtest.Noon}}}, nil
+	}}
+}
+
+// TestACommitWithoutAnswerIsWrittenOnce: the line to the database breaks before
+// or after each COMMIT arrives. Whether it stands is found out, and each step is
+// written once.
+func TestACommitWithoutAnswerIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+	store := dbtest.Open(t, proxy.Address)
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+	const steps = 60
+	for i := range steps {
+		proxy.CutNext([]dbtest.Cut{dbtest.NoCut, dbtest.CutLost, dbtest.CutAfter}[i%3])
+		var fresh *engine.Run
+		if i == 0 {
+			fresh = &run
+		}
+
+		written := store.Commit(t.Context(), []flow.Step{said(run.ID, fmt.Sprint(i), fresh)})
+
+		must(t, written[0].Err)
+		if got := written[0].Run.Seq; got != int64(i+1) {
+			t.Fatalf("step %d is told the number %d", i, got)
+		}
+	}
+
+	events, err := store.Events(t.Context(), run.ID, 0)
+	must(t, err)
+	if len(events) != steps {
+		t.Fatalf("%d events were written by %d steps", len(events), steps)
+	}
+	for i, e := range events {
+		if e.Text != fmt.Sprint(i) {
+			t.Errorf("event %d is %q", i+1, e.Text)
+		}
+	}
+}
+
+// TestACommitWaitsForADatabaseThatIsAway, and says so when its time is over.
+func TestACommitWaitsForADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+	store := dbtest.Open(t, proxy.Address)
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+	must(t, store.Commit(t.Context(), []flow.Step{said(run.ID, "first", &run)})[0].Err)
+	proxy.Down()
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+
+	err := store.Commit(short, []flow.Step{said(run.ID, "never", nil)})[0].Err
+
+	if engine.CodeOf(err) != engine.Away {
+		t.Errorf("a step whose time is over: %v, want it told that the database is away", err)
+	}
+	done := make(chan flow.Written, 1)
+	go func() { done <- store.Commit(t.Context(), []flow.Step{said(run.ID, "second", nil)})[0] }()
+	select {
+	case w := <-done:
+		t.Errorf("a step ended while the database was away: %v", w.Err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	proxy.Up()
+	must(t, (<-done).Err)
+	assertTexts(t, store, run.ID, "first", "second")
+}
+
+func assertTexts(t *testing.T, store *db.Store, run engine.ID, want ...string) {
+	t.Helper()
+	events, err := store.Events(t.Context(), run, 0)
+	must(t, err)
+	var got []string
+	for _, e := range events {
+		got = append(got, e.Text)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the events are %v, want %v", got, want)
+	}
+}

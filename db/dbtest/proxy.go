@@ -1,0 +1,167 @@
+package dbtest
+
+import (
+	"bytes"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// Proxy stands between a store and its PostgreSQL and can break the line.
+type Proxy struct {
+	// Address is that of the database through the proxy.
+	Address string
+
+	t        *testing.T
+	listener net.Listener
+	network  string
+	target   string
+
+	mu    sync.Mutex
+	down  bool
+	cut   Cut
+	lines map[net.Conn]struct{}
+}
+
+// Cut is where the proxy breaks the line of the next COMMIT, once.
+type Cut int
+
+// The places to break a line.
+const (
+	NoCut    Cut = iota
+	CutLost      // the COMMIT does not arrive
+	CutAfter     // the COMMIT arrives, its answer does not
+)
+
+// NewProxy makes a proxy to the database at address.
+func NewProxy(t *testing.T, address string) *Proxy {
+	t.Helper()
+	at, err := url.Parse(address)
+	must(t, err)
+	p := &Proxy{t: t, network: "tcp", target: at.Host, lines: map[net.Conn]struct{}{}}
+	query := at.Query()
+	if dir := query.Get("host"); dir != "" { // a Unix socket
+		p.network, p.target = "unix", dir+"/.s.PGSQL."+query.Get("port")
+	}
+	p.listener, err = net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	query.Del("host")
+	query.Del("port")
+	query.Set("sslmode", "disable")
+	at.Host, at.RawQuery = p.listener.Addr().String(), query.Encode()
+	p.Address = at.String()
+	var serving sync.WaitGroup
+	serving.Go(func() { p.serve(&serving) })
+	t.Cleanup(func() {
+		_ = p.listener.Close()
+		p.Down()
+		serving.Wait()
+	})
+	return p
+}
+
+// Down breaks every line, and keeps new ones from being made until Up.
+func (p *Proxy) Down() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+	for line := range p.lines {
+		_ = line.Close()
+	}
+}
+
+// Up lets lines be made again.
+func (p *Proxy) Up() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
+
+// CutNext breaks the line of the next COMMIT.
+func (p *Proxy) CutNext(where Cut) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = where
+}
+
+func (p *Proxy) serve(serving *sync.WaitGroup) {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		serving.Go(func() { p.join(client) })
+	}
+}
+
+// join carries what client and database say to each other.
+func (p *Proxy) join(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial(p.network, p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	p.mu.Lock()
+	if p.down {
+		p.mu.Unlock()
+		return
+	}
+	p.lines[client], p.lines[server] = struct{}{}, struct{}{}
+	p.mu.Unlock()
+	var deaf sync.Map // set once the answer must not come through
+	var both sync.WaitGroup
+	both.Go(func() {
+		defer client.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buffer)
+			if _, gone := deaf.Load("deaf"); err != nil || gone {
+				return
+			}
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	})
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buffer)
+		if err != nil {
+			break
+		}
+		switch p.cutting(buffer[:n]) {
+		case CutLost:
+			_ = client.Close()
+		case CutAfter:
+			deaf.Store("deaf", true)
+			fallthrough
+		default:
+			_, err = server.Write(buffer[:n])
+		}
+		if err != nil {
+			break
+		}
+	}
+	if _, gone := deaf.Load("deaf"); !gone {
+		_ = server.Close()
+	}
+	both.Wait()
+	p.mu.Lock()
+	delete(p.lines, client)
+	delete(p.lines, server)
+	p.mu.Unlock()
+}
+
+// cutting says where the line breaks that carries message.
+func (p *Proxy) cutting(message []byte) Cut {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cut == NoCut || !bytes.Contains(message, []byte("COMMIT")) {
+		return NoCut
+	}
+	where := p.cut
+	p.cut = NoCut
+	return where
+}
