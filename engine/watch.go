@@ -22,6 +22,8 @@ type Health struct {
 	At     time.Time
 	Took   time.Duration
 	Checks []Check
+	// Servers are those of the database, the oldest first.
+	Servers []Replica
 }
 
 // Well reports that nothing is broken.

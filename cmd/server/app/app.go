@@ -86,6 +86,9 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer release()
+	if err := store.SameKey(ctx); err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
 		return engine.Errorf(engine.Invalid, "Cannot listen on %s: %w. Choose another address with --addr.", cfg.Addr, err)

@@ -23,11 +23,15 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 	if err != nil {
 		return engine.Health{}, err
 	}
+	servers, err := h.store.Replicas(ctx)
+	if err != nil {
+		return engine.Health{}, err
+	}
 	checks := slices.Concat(rows, work)
 	slices.SortFunc(checks, func(a, b engine.Check) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // I3 before I10
 	})
-	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks}, nil
+	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks, Servers: servers}, nil
 }
 
 // watch looks once a minute and says what it finds in the log and the metrics,

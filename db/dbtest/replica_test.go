@@ -1,0 +1,122 @@
+package dbtest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"dogear/db"
+	"dogear/db/dbtest"
+	"dogear/db/secret"
+	"dogear/engine"
+)
+
+func TestServersOfADatabaseHaveOneKey(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	first := dbtest.Open(t, address)
+	must(t, first.SameKey(t.Context()))
+	key, err := secret.New(bytes.Repeat([]byte{7}, 32))
+	must(t, err)
+	other, err := db.Open(context.Background(), address, key)
+	must(t, err)
+	t.Cleanup(func() { must(t, other.Close()) })
+	self := engine.Replica{ID: engine.NewID(dbtest.Noon)}
+	must(t, first.Join(t.Context(), self, time.Minute))
+
+	err = other.SameKey(t.Context())
+
+	if engine.CodeOf(err) != engine.Invalid {
+		t.Errorf("a server with another key: %v, want it refused", err)
+	}
+	must(t, first.SameKey(t.Context()))
+	must(t, first.Leave(t.Context(), self.ID))
+	if err := other.SameKey(t.Context()); err != nil {
+		t.Errorf("a server alone with another key: %v, want it let in", err)
+	}
+}
+
+func TestALeaseThatHasRunOutIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Postgres(t)
+	self := engine.Replica{ID: engine.NewID(dbtest.Noon), Host: "here", Started: time.Now()}
+	must(t, store.Join(t.Context(), self, time.Minute))
+	must(t, store.Renew(t.Context(), self.ID, time.Hour))
+	all, err := store.Replicas(t.Context())
+	must(t, err)
+	if len(all) != 1 || all[0].Host != "here" || all[0].Left < 59*time.Minute || all[0].Left > time.Hour {
+		t.Errorf("the servers are %+v, want one with a lease of an hour", all)
+	}
+	must(t, store.Leave(t.Context(), self.ID))
+
+	err = store.Renew(t.Context(), self.ID, time.Hour)
+
+	if engine.CodeOf(err) != engine.Conflict {
+		t.Errorf("renewing a lease that has ended: %v, want a conflict", err)
+	}
+}
+
+// TestServersHearEachOther: of many words of one topic the newest arrives, what
+// a server says itself it does not hear, and long ones go in several pieces.
+func TestServersHearEachOther(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	first, second := dbtest.Open(t, address), dbtest.Open(t, address)
+	ctx, cancel := context.WithCancel(t.Context())
+	heard, own := make(chan db.Word, 2000), make(chan db.Word, 2000)
+	ready := make(chan struct{}, 2)
+	done := make(chan error, 2)
+	listen := func(s *db.Store, to chan db.Word) {
+		done <- s.Listen(ctx, func(words []db.Word) {
+			for _, w := range words {
+				to <- w
+			}
+		}, func() { ready <- struct{}{} })
+	}
+	go listen(first, own)
+	go listen(second, heard)
+	<-ready
+	<-ready
+
+	for i := range 1000 {
+		first.Tell("run:1", db.Word{Topic: "run:1", Seq: int64(i + 1)})
+	}
+	body := json.RawMessage(`"` + string(bytes.Repeat([]byte("x"), 1500)) + `"`)
+	var topics []string
+	for i := range 20 {
+		topics = append(topics, "changed:"+string(rune('a'+i)))
+		first.Tell(topics[i], db.Word{Topic: topics[i], Body: body})
+	}
+	first.Tell("last", db.Word{Topic: "last"})
+
+	var got []string
+	runs := []int64{}
+	for w := range heard {
+		if w.Topic == "last" {
+			break
+		}
+		if w.Topic == "run:1" {
+			runs = append(runs, w.Seq)
+			continue
+		}
+		if string(w.Body) != string(body) {
+			t.Errorf("the body of %s arrived as %d bytes", w.Topic, len(w.Body))
+		}
+		got = append(got, w.Topic)
+	}
+	if !slices.Equal(got, topics) {
+		t.Errorf("heard %v, want %v", got, topics)
+	}
+	if len(runs) == 0 || len(runs) > 500 || runs[len(runs)-1] != 1000 || !slices.IsSorted(runs) {
+		t.Errorf("heard %d words of one topic, want few and the newest last", len(runs))
+	}
+	cancel()
+	must(t, <-done)
+	must(t, <-done)
+	if len(own) > 0 {
+		t.Error("a server heard what it said itself")
+	}
+}
