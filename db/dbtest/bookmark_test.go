@@ -186,7 +186,7 @@ func TestABranchMovesOnItsOwnUntilItIsPromoted(t *testing.T) {
 			t.Errorf("the branch would read %v, want a.csv", plan.Taken)
 		}
 
-		moved, err := service.Promote(t.Context(), branch.ID, "it is right", "owner")
+		moved, err := service.Make(t.Context(), branch.ID, bookmark.Move{Kind: engine.MovePromote, Why: "it is right"}, "owner")
 
 		must(t, err)
 		if moved.ID != mark.ID || moved.Files != 2 || moved.Version != 2 {

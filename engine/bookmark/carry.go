@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"dogear/engine"
 	"dogear/engine/bookmark/page"
@@ -60,26 +59,29 @@ func (s *Service) Export(ctx context.Context, id engine.ID, to io.Writer) error 
 // a table a few kilobytes.
 const maxLine = 1 << 20
 
-// Import makes what an exported bookmark says count as read, instead of what
-// did before. Nothing moves where any line is wrong.
-func (s *Service) Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error) {
-	by := By{Who: who, Why: strings.TrimSpace(why), At: s.Now().UTC()}
-	ledger, head, err := readCarried(ctx, s.Store, from)
+// imported is the ledger of the file that an import takes over, for b. Nothing
+// moves where any line of it is wrong.
+func (s *Service) imported(ctx context.Context, b engine.Bookmark, m Move, by By) (prepared, error) {
+	if m.Glue {
+		return s.fromGlue(ctx, b, m, by)
+	}
+	ledger, head, err := readCarried(ctx, s.Store, m.File)
 	if err != nil {
-		return engine.Bookmark{}, err
+		return prepared{}, err
 	}
-	by.Why = strings.TrimSuffix(fmt.Sprintf("from %s of %s, v%d: %s", head.Ctx, head.Job, head.Version, by.Why), ": ")
-	moved, err := s.Store.MoveBookmark(ctx, id, false, func(b engine.Bookmark, _ []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error) {
-		b.Newest = ledger.newest
-		added, removed := max(0, ledger.Files-b.Files), max(0, b.Files-ledger.Files)
-		next, line := next(b, engine.MoveImport, ledger.Root, ledger.Stats, by)
-		line.Added, line.Removed = added, removed
-		return next, line, nil
-	})
-	if err == nil && s.Changed != nil {
-		s.Changed(moved)
+	ready := prepared{ledger: &ledger, origin: fmt.Sprintf("from %s of %s, v%d", head.Ctx, head.Job, head.Version)}
+	return ready, s.replace(ctx, b, m, &ready)
+}
+
+// replace counts what an import changes, and refuses a file that is not the one
+// that was previewed.
+func (s *Service) replace(ctx context.Context, b engine.Bookmark, m Move, ready *prepared) error {
+	if m.Expect != "" && m.Expect != ready.ledger.Root {
+		return engine.Errorf(engine.Conflict, "The file or the source is not as it was when you saw what the import would do. Look at it again.")
 	}
-	return moved, err
+	difference, err := replacing(ctx, s.Store, b.Root, ready.ledger.Root)
+	ready.ledger.Added, ready.ledger.Removed = difference.Added, difference.Removed
+	return err
 }
 
 // readCarried reads an export into a ledger, a chunk at a time.

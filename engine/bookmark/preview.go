@@ -3,6 +3,7 @@ package bookmark
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,12 +12,15 @@ import (
 
 // Preview is what a move would do, said before it is made.
 type Preview struct {
-	Kind     engine.MoveKind
-	To       int               // the version it would restore
-	Chosen   int64             // objects that are read again, held, released or adopted
-	Plan     engine.SourcePlan // what the next run would then read
-	Again    engine.Tally      // of that, what counts as read now
-	Estimate time.Duration     // of the next run; 0 where no run has been seen
+	Kind   engine.MoveKind
+	To     int               // the version it would restore
+	Root   string            // the ledger it would leave
+	Chosen int64             // objects that are read again, held, released or adopted
+	Plan   engine.SourcePlan // what the next run would then read
+	Again  engine.Tally      // of that, what counts as read now
+	// Skipped is what would count as read and does not now.
+	Skipped  int64
+	Estimate time.Duration // of the next run; 0 where no run has been seen
 	// Alarm says what the target does with rows that would come again; Safe is
 	// set only where no row can stand twice.
 	Alarm string
@@ -43,11 +47,11 @@ func (p Pace) Time(bytes int64) time.Duration {
 // Preview plans the next run as it would be after a move.
 func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string) (Preview, error) {
 	p := Preview{Kind: m.Kind}
-	mark, err := s.Store.Bookmark(ctx, id)
+	mark, err := s.aim(ctx, id, &m)
 	if err != nil {
 		return p, err
 	}
-	history, err := s.Store.BookmarkMoves(ctx, id)
+	history, err := s.Store.BookmarkMoves(ctx, mark.ID)
 	if err != nil {
 		return p, err
 	}
@@ -60,9 +64,15 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	if err != nil {
 		return p, err
 	}
-	p.To = line.To
+	p.To, p.Root, p.Skipped = line.To, moved.Root, line.Added
 	if ready.ledger != nil {
 		p.Chosen = ready.ledger.chosen
+	} else if p.Skipped > 0 { // the line of a restored version counts only how many more
+		difference, err := replacing(ctx, s.Store, mark.Root, moved.Root)
+		if err != nil {
+			return p, err
+		}
+		p.Skipped = difference.Added
 	}
 	job, err := s.Store.Job(ctx, mark.Job)
 	if err != nil {
@@ -71,6 +81,7 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	if p.Plan, err = s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: moved.Root}, Adopt: m.Kind == engine.MoveAdopt || m.Kind == engine.MoveReset}); err != nil {
 		return p, err
 	}
+	p.Plan.Notices = slices.Concat(ready.notices, p.Plan.Notices)
 	if err := s.again(ctx, mark, &p); err != nil {
 		return p, err
 	}

@@ -170,7 +170,8 @@ func TestExportIsImportedWhole(t *testing.T) {
 	_, err := other.service(noon).Open(t.Context(), other.job.ID, "src")
 	must(t, err)
 	take := func(text string) (engine.Bookmark, error) {
-		return other.service(noon).Import(t.Context(), other.mark.ID, strings.NewReader(text), "a new server", "owner")
+		m := bookmark.Move{Kind: engine.MoveImport, File: strings.NewReader(text), Why: "a new server"}
+		return other.service(noon).Make(t.Context(), other.mark.ID, m, "owner")
 	}
 
 	moved, err := take(text)

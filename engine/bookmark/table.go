@@ -242,37 +242,3 @@ func (s *Service) readSince(ctx context.Context, then, now Position) (n int64, e
 	}
 	return n, nil
 }
-
-// toKey makes the ledger of a table that counts its rows as read up to a key
-// and with it: one range, as the table is now. The ranges of before stay in
-// the versions of before.
-func (s *Service) toKey(ctx context.Context, b engine.Bookmark, key []string, by By) (rewritten, error) {
-	job, err := s.Store.Job(ctx, b.Job)
-	if err != nil {
-		return rewritten{}, err
-	}
-	src, err := sourceOf(&job, b.Ctx)
-	if err != nil {
-		return rewritten{}, err
-	}
-	if src.Table == "" {
-		return rewritten{}, engine.Errorf(engine.Invalid, "The source %s has no keys: it reads files. Rewind to a version, a run or a time, or read chosen files again.", src.Name)
-	}
-	if src.Read == engine.ReadCompare {
-		return rewritten{}, engine.Errorf(engine.Invalid, "The source %s is compared row by row, and no key of it is the newest. Rewind to a version, a run or a time.", src.Name)
-	}
-	at, err := PositionOf(ctx, s.Store, b.Root)
-	if err != nil {
-		return rewritten{}, err
-	}
-	found, err := s.Planner.Surveyor.Survey(ctx, engine.TableQuestion{Source: *src, Mark: at.Mark, Now: by.At, UpTo: key})
-	if err != nil {
-		return rewritten{}, err
-	}
-	made := surveyed{q: Request{Now: by.At}, found: found}
-	r := found.New[0]
-	o := made.object("000001 "+r.Words(), r)
-	written, err := Write(ctx, s.Store, Empty, []engine.Entry{{Object: o, State: engine.EntryRead, Note: "counts as read since " + by.Who + " rewound to this key"}})
-	written.Removed = b.Files
-	return rewritten{Written: written, chosen: 1, newest: o}, err
-}

@@ -46,8 +46,11 @@ type Waiting struct {
 	// Of a move that is only thought of:
 	Again  engine.Tally `json:"again,omitzero"`
 	Chosen int64        `json:"chosen,omitempty"`
-	Alarm  string       `json:"alarm,omitempty"`
-	Safe   bool         `json:"safe"`
+	// Skipped would count as read and does not now.
+	Skipped  int64   `json:"skipped,omitempty"`
+	Estimate float64 `json:"estimate,omitempty"` // of the next run, in seconds
+	Alarm    string  `json:"alarm,omitempty"`
+	Safe     bool    `json:"safe"`
 }
 
 // bookmarks answers GET /bookmarks.
@@ -230,24 +233,37 @@ func (c *control) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.Bookmarks.Preview(r.Context(), mark.ID, m.move(), by)
+	return c.would(w, r, mark, m.move(), by)
+}
+
+// would answers with what a move would do.
+func (c *control) would(w http.ResponseWriter, r *http.Request, mark Bookmark, m bookmark.Move, by string) error {
+	p, err := c.Bookmarks.Preview(r.Context(), mark.ID, m, by)
 	if err != nil {
 		return err
 	}
-	return answer(w, Waiting{Owner: mark.Owner, Plan: p.Plan, Again: p.Again, Chosen: p.Chosen, Alarm: p.Alarm, Safe: p.Safe})
+	return answer(w, Waiting{
+		Owner: mark.Owner, Plan: p.Plan, Again: p.Again, Chosen: p.Chosen, Skipped: p.Skipped, Estimate: p.Estimate.Round(time.Millisecond).Seconds(), Alarm: p.Alarm, Safe: p.Safe,
+	})
 }
 
-// exportBookmark answers GET /bookmark/export with JSON lines.
+// exportBookmark answers GET /bookmark/export with JSON lines, or with glue=yes
+// with what AWS Glue's get-job-bookmark would print.
 func (c *control) exportBookmark(w http.ResponseWriter, r *http.Request) error {
 	mark, err := c.find(r.Context(), r.FormValue("owner"), r.FormValue("ctx"))
 	if err != nil {
 		return err
 	}
+	if r.FormValue("glue") != "" {
+		w.Header().Set("Content-Type", "application/json")
+		return c.Bookmarks.ExportGlue(r.Context(), mark.ID, w)
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	return c.Bookmarks.Export(r.Context(), mark.ID, w)
 }
 
-// importBookmark answers POST /bookmark/import, whose body is an export.
+// importBookmark answers POST /bookmark/import, whose body is an export, with
+// the bookmark as it stands then; with dry=yes, with what it would do.
 func (c *control) importBookmark(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	mark, err := c.open(r.Context(), query.Get("owner"), query.Get("ctx"))
@@ -258,7 +274,11 @@ func (c *control) importBookmark(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if mark.Bookmark, err = c.Bookmarks.Import(r.Context(), mark.ID, r.Body, query.Get("why"), by); err != nil {
+	m := bookmark.Move{Kind: engine.MoveImport, File: r.Body, Glue: query.Get("glue") != "", Why: query.Get("why")}
+	if query.Get("dry") != "" {
+		return c.would(w, r, mark, m, by)
+	}
+	if mark.Bookmark, err = c.Bookmarks.Make(r.Context(), mark.ID, m, by); err != nil {
 		return err
 	}
 	return answer(w, mark)

@@ -14,7 +14,8 @@ type Branch struct {
 	Owner  string `json:"owner"`
 	Ctx    string `json:"ctx,omitempty"`
 	Branch string `json:"branch"`
-	Do     string `json:"do"` // "make", "promote" or "drop"
+	Do     string `json:"do"` // "make" or "drop"; promote is a Move
+	Dry    bool   `json:"dry,omitempty"`
 	Why    string `json:"why,omitempty"`
 }
 
@@ -35,8 +36,8 @@ func (c *control) branches(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, list)
 }
 
-// branch answers POST /bookmark/branch with the bookmark or branch that was
-// changed.
+// branch answers POST /bookmark/branch with the branch that was made or the
+// bookmark whose branch was dropped; a drop with dry set, with what it would do.
 func (c *control) branch(w http.ResponseWriter, r *http.Request) error {
 	ask, err := read[Branch](w, r)
 	if err != nil {
@@ -62,15 +63,17 @@ func (c *control) branch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	switch ask.Do {
-	case "promote":
-		mark.Bookmark, err = c.Bookmarks.Promote(ctx, branch.ID, ask.Why, by)
-	case "drop":
-		err = c.Store.DropBranch(ctx, branch.ID)
-	default:
-		err = engine.Errorf(engine.Invalid, "A branch is made, promoted or dropped, not %q.", ask.Do)
+	switch {
+	case ask.Do != "drop":
+		return engine.Errorf(engine.Invalid, "A branch is made or dropped, not %q.", ask.Do)
+	case ask.Dry:
+		dropped, err := c.Bookmarks.PreviewDrop(ctx, branch.ID)
+		if err != nil {
+			return err
+		}
+		return answer(w, dropped)
 	}
-	if err != nil {
+	if err := c.Store.DropBranch(ctx, branch.ID); err != nil {
 		return err
 	}
 	return answer(w, mark)

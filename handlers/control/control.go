@@ -56,9 +56,9 @@ type Bookmarks interface {
 	Preview(ctx context.Context, id engine.ID, m bookmark.Move, who string) (bookmark.Preview, error)
 	ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error)
 	Branch(ctx context.Context, id engine.ID, name, why, who string) (engine.Bookmark, error)
-	Promote(ctx context.Context, id engine.ID, why, who string) (engine.Bookmark, error)
+	PreviewDrop(ctx context.Context, id engine.ID) (bookmark.Dropped, error)
 	Export(ctx context.Context, id engine.ID, to io.Writer) error
-	Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error)
+	ExportGlue(ctx context.Context, id engine.ID, to io.Writer) error
 	Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error)
 }
 

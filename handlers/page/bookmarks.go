@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"dogear/engine"
@@ -30,9 +29,9 @@ type Bookmarks interface {
 	Preview(ctx context.Context, id engine.ID, m rules.Move, who string) (rules.Preview, error)
 	ResetJob(ctx context.Context, job engine.ID, why, who string) ([]engine.Bookmark, error)
 	Branch(ctx context.Context, id engine.ID, name, why, who string) (engine.Bookmark, error)
-	Promote(ctx context.Context, id engine.ID, why, who string) (engine.Bookmark, error)
+	PreviewDrop(ctx context.Context, id engine.ID) (rules.Dropped, error)
 	Export(ctx context.Context, id engine.ID, to io.Writer) error
-	Import(ctx context.Context, id engine.ID, from io.Reader, why, who string) (engine.Bookmark, error)
+	ExportGlue(ctx context.Context, id engine.ID, to io.Writer) error
 
 	Progress(ctx context.Context, id engine.ID) ([]rules.Day, engine.SourcePlan, error)
 	Waiting(ctx context.Context, id engine.ID) (engine.SourcePlan, error)
@@ -53,12 +52,12 @@ func (p *Pages) bookmarkRoutes() []web.Route {
 		get("/bookmarks/:id/coverage", p.bookmarkCoverage),
 		get("/bookmarks/:id/compare", p.bookmarkCompare),
 		get("/bookmarks/:id/choose/:word", p.chooseMove),
+		get("/bookmarks/:id/preview/drop", p.askDrop),
 		get("/bookmarks/:id/preview/:word", p.previewMove),
 		get("/bookmarks/:id/branches", p.bookmarkBranches),
 		get("/bookmarks/:id/export", p.exportBookmark),
 		post("/bookmarks/:id/import", p.importBookmark),
 		post("/bookmarks/:id/branch", p.branchBookmark),
-		post("/bookmarks/:id/promote", p.promoteBranch),
 		post("/bookmarks/:id/drop", p.dropBranch),
 		post("/bookmarks/:id/again", p.readBeside),
 		post("/bookmarks/:id/:word", p.moveBookmark),
@@ -154,7 +153,7 @@ func (p *Pages) bookmarkSource(c web.Ctx) error {
 		v.Differs, err = engine.MessageOf(err), nil
 	case engine.Invalid, engine.NotFound: // it cannot be listed now; the ledger still reads
 		v.Trouble, err = engine.MessageOf(err), nil
-	case engine.Internal, engine.Forbidden, engine.LimitHit:
+	case engine.Internal, engine.Forbidden, engine.LimitHit, engine.Away:
 	}
 	if err != nil {
 		return err
@@ -250,16 +249,4 @@ func (p *Pages) bookmarkCompare(c web.Ctx) error {
 		return web.Render(c, http.StatusOK, bookmark.ComparedRows(v, compared))
 	}
 	return web.Render(c, http.StatusOK, bookmark.Compared(v, compared))
-}
-
-// exportBookmark answers GET /bookmarks/:id/export with JSON lines.
-func (p *Pages) exportBookmark(c web.Ctx) error {
-	mark, err := p.Store.Bookmark(c.Request().Context(), web.ID(c))
-	if err != nil {
-		return err
-	}
-	header := c.Response().Header()
-	header.Set("Content-Type", "application/x-ndjson")
-	header.Set("Content-Disposition", `attachment; filename="bookmark-`+string(mark.ID)+`-v`+strconv.Itoa(mark.Version)+`.jsonl"`)
-	return p.Bookmarks.Export(c.Request().Context(), mark.ID, c.Response())
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,7 +25,34 @@ func (p *Pages) chooseMove(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if v.Keys, err = p.keyOf(c.Request().Context(), v.Mark); err != nil {
+		return err
+	}
 	return web.Render(c, http.StatusOK, bookmark.Choose(v, word))
+}
+
+// keyOf are the columns of the key by which a table is read, with the types that
+// the database gave them where some of it was read; nil for a source of files.
+func (p *Pages) keyOf(ctx context.Context, mark engine.Bookmark) ([]bookmark.KeyColumn, error) {
+	var columns []bookmark.KeyColumn
+	if r, ok := mark.Newest.KeyRange(); ok && len(r.High) == len(r.Keys) {
+		for i, name := range r.Keys {
+			columns = append(columns, bookmark.KeyColumn{Name: name, Type: r.High[i].Type, Stands: r.High[i].Text})
+		}
+		return columns, nil
+	}
+	job, err := p.Store.Job(ctx, mark.Job)
+	if err != nil || job.SQL == nil {
+		return nil, err
+	}
+	for i := range job.SQL.Sources {
+		if src := &job.SQL.Sources[i]; src.Context() == mark.Ctx {
+			for _, name := range src.Keys {
+				columns = append(columns, bookmark.KeyColumn{Name: name})
+			}
+		}
+	}
+	return columns, nil
 }
 
 // refused answers with the dialog that asked for a move, as it was filled in,
@@ -32,6 +60,10 @@ func (p *Pages) chooseMove(c web.Ctx) error {
 func (p *Pages) refused(c web.Ctx, v bookmark.View, word string, err error) error {
 	if engine.CodeOf(err) == engine.Internal || !web.IsFragment(c) {
 		return err
+	}
+	var keyErr error
+	if v.Keys, keyErr = p.keyOf(c.Request().Context(), v.Mark); keyErr != nil {
+		return keyErr
 	}
 	v.Ask.Wrong = engine.MessageOf(err)
 	return web.Render(c, http.StatusUnprocessableEntity, bookmark.Choose(v, word))
@@ -77,6 +109,9 @@ func (p *Pages) moveBookmark(c web.Ctx) error {
 	if c.FormValue("stay") != "" {
 		return web.Say(c, bookmark.Done(m.Kind, moved.Ctx), "/bookmarks")
 	}
+	if moved.ID != web.ID(c) { // a promotion moves the bookmark that runs read by
+		return web.Go(c, "/bookmarks/"+string(moved.ID))
+	}
 	return web.Refresh(c, "/bookmarks/"+string(web.ID(c)))
 }
 
@@ -98,112 +133,13 @@ func (p *Pages) readBeside(c web.Ctx) error {
 	return web.Go(c, "/runs/"+string(run.ID))
 }
 
-// branchBookmark answers POST /bookmarks/:id/branch with the page of the
-// branch.
-func (p *Pages) branchBookmark(c web.Ctx) error {
-	made, err := p.Bookmarks.Branch(c.Request().Context(), web.ID(c), c.FormValue("name"), c.FormValue("why"), user(c))
-	if err != nil {
-		v, viewErr := p.bookmarkView(c)
-		if viewErr != nil {
-			return viewErr
-		}
-		v.Ask.Name = c.FormValue("name")
-		return p.refused(c, v, "branch", err)
-	}
-	return web.Go(c, "/bookmarks/"+string(made.ID))
-}
-
-// promoteBranch answers POST /bookmarks/:id/promote, of a branch, with the page
-// of the bookmark that it became.
-func (p *Pages) promoteBranch(c web.Ctx) error {
-	moved, err := p.Bookmarks.Promote(c.Request().Context(), web.ID(c), c.FormValue("why"), user(c))
-	if err != nil {
-		return err
-	}
-	return web.Go(c, "/bookmarks/"+string(moved.ID))
-}
-
-// dropBranch answers POST /bookmarks/:id/drop, of a branch.
-func (p *Pages) dropBranch(c web.Ctx) error {
-	ctx := c.Request().Context()
-	branch, err := p.Store.Bookmark(ctx, web.ID(c))
-	if err != nil {
-		return err
-	}
-	if err := p.Store.DropBranch(ctx, branch.ID); err != nil {
-		return err
-	}
-	all, err := p.Store.BookmarksOf(ctx, branch.Job)
-	if err != nil {
-		return err
-	}
-	for _, mark := range all {
-		if mark.Ctx == branch.Ctx {
-			return web.Go(c, "/bookmarks/"+string(mark.ID))
-		}
-	}
-	return web.Go(c, "/bookmarks")
-}
-
-// bookmarkBranches answers GET /bookmarks/:id/branches with what the next run
-// would read by each.
-func (p *Pages) bookmarkBranches(c web.Ctx) error {
-	v, err := p.bookmarkView(c)
-	if err != nil {
-		return err
-	}
-	plans := map[engine.ID]bookmark.Plan{}
-	for _, branch := range v.Branches {
-		waiting, err := p.Bookmarks.Waiting(c.Request().Context(), branch.ID)
-		if engine.CodeOf(err) == engine.Internal {
-			return err
-		}
-		plan := bookmark.Plan{Known: true, Files: int64(len(waiting.Taken))}
-		if err != nil {
-			plan.Trouble = engine.MessageOf(err)
-		}
-		for _, o := range waiting.Taken {
-			plan.Bytes += o.Size
-		}
-		plans[branch.ID] = plan
-	}
-	return web.Render(c, http.StatusOK, bookmark.Branches(v, plans))
-}
-
-// importBookmark answers POST /bookmarks/:id/import.
-func (p *Pages) importBookmark(c web.Ctx) error {
-	err := p.importFile(c)
-	if err == nil {
-		return web.Refresh(c, "/bookmarks/"+string(web.ID(c)))
-	}
-	v, viewErr := p.bookmarkView(c)
-	if viewErr != nil {
-		return viewErr
-	}
-	return p.refused(c, v, "import", err)
-}
-
-func (p *Pages) importFile(c web.Ctx) error {
-	head, err := c.FormFile("file")
-	if err != nil {
-		return engine.Errorf(engine.Invalid, "Choose a file: %w", err)
-	}
-	file, err := head.Open()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = p.Bookmarks.Import(c.Request().Context(), web.ID(c), file, c.FormValue("why"), user(c))
-	return err
-}
-
 // moveOf reads the move that a person thinks of or makes: the word is its
 // kind, the rest are fields of the form or the query.
 func moveOf(c web.Ctx) (rules.Move, error) {
 	m := rules.Move{Kind: engine.MoveKind(c.Param("word")), Why: c.FormValue("why")}
 	var err error
 	switch m.Kind {
-	case engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveUndo, engine.MoveSetNow, engine.MoveAdopt:
+	case engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveUndo, engine.MoveSetNow, engine.MoveAdopt, engine.MovePromote:
 	case engine.MoveRewind:
 		err = rewindOf(c, &m)
 	case engine.MoveReadAgain, engine.MoveHold, engine.MoveRelease:
@@ -214,22 +150,25 @@ func moveOf(c web.Ctx) (rules.Move, error) {
 	return m, err
 }
 
-// rewindOf reads where a rewind goes: to a version, a run or a time.
+// rewindOf reads where a rewind goes: to a version, a run, a time, or a key.
 func rewindOf(c web.Ctx, m *rules.Move) error {
 	m.ToRun = engine.ID(c.FormValue("run"))
 	var err error
 	if m.At, err = moment(c, "at"); err != nil {
 		return err
 	}
+	if m.ToKey, err = toKeyOf(c); err != nil {
+		return err
+	}
 	to := c.FormValue("to")
 	given := 0
-	for _, set := range []bool{to != "", m.ToRun != "", !m.At.IsZero()} {
+	for _, set := range []bool{to != "", m.ToRun != "", !m.At.IsZero(), m.ToKey != nil} {
 		if set {
 			given++
 		}
 	}
 	if given != 1 {
-		return engine.Errorf(engine.Invalid, "Choose one of the three: a version, a run or a time.")
+		return engine.Errorf(engine.Invalid, "Choose one of these: a version, a run, a time or, of a table, a key.")
 	}
 	if to == "" {
 		return nil
@@ -238,6 +177,29 @@ func rewindOf(c web.Ctx, m *rules.Move) error {
 		return engine.Errorf(engine.Invalid, "Choose the version to rewind to.")
 	}
 	return nil
+}
+
+// toKeyOf reads a key, a field for each of its columns; nil where none of them
+// is filled in.
+func toKeyOf(c web.Ctx) ([]string, error) {
+	form, err := c.FormParams()
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	key := form["to_key"]
+	empty := 0
+	for _, value := range key {
+		if value == "" {
+			empty++
+		}
+	}
+	switch empty {
+	case len(key):
+		return nil, nil
+	case 0:
+		return key, nil
+	}
+	return nil, engine.Errorf(engine.Invalid, "The key has %d columns. Fill in a value for each of them.", len(key))
 }
 
 // pickOf reads which objects a move is about.

@@ -1,11 +1,9 @@
 package page_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -131,8 +129,8 @@ func TestAMoveThatCannotBeComesBackAsItWasFilledIn(t *testing.T) {
 		"/preview/read_again?asked=form":                                         {"Choose what is meant"},
 		"/preview/hold?asked=form&since=2026-11-28&until=2026-11-20":             {"the second must be the later one", `value="2026-11-28"`},
 		"/preview/release?asked=form&key=2026-11-23.csv":                         {"Nothing that is held fits", `value="2026-11-23.csv"`},
-		"/preview/rewind?asked=form&to=&run=&at=":                                {"Choose one of the three"},
-		"/preview/rewind?asked=form&to=1&at=2026-11-28T00:00":                    {"Choose one of the three", `value="2026-11-28T00:00"`},
+		"/preview/rewind?asked=form&to=&run=&at=":                                {"Choose one of these: a version, a run, a time"},
+		"/preview/rewind?asked=form&to=1&at=2026-11-28T00:00":                    {"Choose one of these: a version, a run, a time", `value="2026-11-28T00:00"`},
 		"/preview/rewind?asked=form&run=" + string(runID):                        {"did not move this bookmark"},
 		"/preview/read_again?asked=form&since=" + url.QueryEscape(`"><script>x`): {"is not a day"},
 	}
@@ -214,78 +212,6 @@ func TestB27AChangedSourceIsAskedAboutOnItsPage(t *testing.T) {
 			t.Errorf("%s: %d with %d files, want %d files and no more question", answer, status, now.Files, files)
 		}
 	}
-}
-
-func TestABranchIsMadeListedPromotedAndDropped(t *testing.T) {
-	t.Parallel()
-	m := mark(t)
-
-	unnamed, form := m.change(t, m.at("/branch"), url.Values{"name": {" "}})
-	_, _ = m.change(t, m.at("/branch"), url.Values{"name": {odd}, "why": {"to try"}})
-	branches, err := m.store.Branches(t.Context(), m.job, "sales_csv")
-	must(t, err)
-	if len(branches) != 1 {
-		t.Fatalf("%d branches, want 1", len(branches))
-	}
-	branch := "/bookmarks/" + string(branches[0].ID)
-	_, _ = m.change(t, branch+"/read_again", url.Values{"since": {"2026-11-26"}})
-	_, listed := m.get(t, m.at("/branches"))
-	_, page := m.get(t, branch)
-	stands := m.now(t)
-	promoted, _ := m.change(t, branch+"/promote", url.Values{})
-	dropped, _ := m.change(t, branch+"/drop", url.Values{})
-
-	if unnamed != http.StatusUnprocessableEntity {
-		t.Errorf("a branch without a name = %d, want 422", unnamed)
-	}
-	contains(t, "the form", form, "A branch needs a name")
-	contains(t, "the list", listed, "By it, a run would read 2 files, 2.0 kB.", "&lt;script&gt;")
-	contains(t, "the page of the branch", page, "Promote", "Drop", "&lt;script&gt;")
-	if now := m.now(t); stands.Files != 5 || promoted != http.StatusOK || now.Files != 3 {
-		t.Errorf("before %d files, promoted %d with %d files, want 5 and then 3", stands.Files, promoted, now.Files)
-	}
-	if left, err := m.store.Branches(t.Context(), m.job, "sales_csv"); dropped != http.StatusOK || len(left) != 0 {
-		t.Errorf("dropped %d, %d left, %v", dropped, len(left), err)
-	}
-}
-
-func TestAnExportIsImportedAgainAndABrokenOneIsRefused(t *testing.T) {
-	t.Parallel()
-	m := mark(t)
-	_, text := m.get(t, m.at("/export"))
-	_, err := m.rules.Make(t.Context(), m.mark.ID, rules.Move{Kind: engine.MoveReset}, "owner")
-	must(t, err)
-
-	broken, says := m.upload(t, m.at("/import"), text[:len(text)-20])
-	stands := m.now(t)
-	whole, _ := m.upload(t, m.at("/import"), text)
-
-	contains(t, "the form", says, "cannot be imported", "Nothing was changed")
-	if broken != http.StatusUnprocessableEntity || stands.Version != 2 || stands.Files != 0 {
-		t.Errorf("a broken file = %d at v%d, want 422 and v2", broken, stands.Version)
-	}
-	if now := m.now(t); whole != http.StatusOK || now.Version != 3 || now.Files != 5 {
-		t.Errorf("imported %d, v%d with %d files, want v3 with 5", whole, now.Version, now.Files)
-	}
-}
-
-// upload posts a file as htmx does.
-func (m *marked) upload(t *testing.T, path, text string) (int, string) {
-	t.Helper()
-	_, body := m.get(t, "/jobs")
-	var form bytes.Buffer
-	parts := multipart.NewWriter(&form)
-	must(t, parts.WriteField("_csrf", value(t, body, "_csrf")))
-	file, err := parts.CreateFormFile("file", "bookmark.jsonl")
-	must(t, err)
-	_, err = file.Write([]byte(text))
-	must(t, err)
-	must(t, parts.Close())
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.server.URL+path, &form)
-	must(t, err)
-	request.Header.Set("Content-Type", parts.FormDataContentType())
-	request.Header.Set("HX-Request", "true")
-	return m.do(t, request)
 }
 
 func TestVersionsAreComparedAndThoseNoLongerKeptSaySo(t *testing.T) {

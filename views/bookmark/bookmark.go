@@ -36,10 +36,17 @@ type View struct {
 	// person must decide what becomes of it.
 	Differs  string
 	Branches []engine.Bookmark
-	Others   int // bookmarks of the same job beside this one
+	Keys     []KeyColumn // of the key of a table
+	Others   int         // bookmarks of the same job beside this one
 	Ask      Ask
 	Now      time.Time
 	CSRF     string
+}
+
+// KeyColumn is one column of the key by which a table is read.
+type KeyColumn struct {
+	Name, Type string // of the database
+	Stands     string // where the bookmark stands in it
 }
 
 func (v View) href(tail string) string { return "/bookmarks/" + string(v.Mark.ID) + tail }

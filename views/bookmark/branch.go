@@ -1,9 +1,11 @@
 package bookmark
 
 import (
+	"strconv"
 	"time"
 
 	"dogear/engine"
+	rules "dogear/engine/bookmark"
 	"dogear/views/show"
 )
 
@@ -65,7 +67,15 @@ func minuteOf(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04")
 }
 
-// dropWords ask before a branch goes, which cannot be undone.
-func (v View) dropWords() string {
-	return "Drop the branch “" + v.Mark.Branch + "”? What it counts as read and its history are gone then. Runs are not touched."
+// dropSays are the sentences on what a drop would do.
+func dropSays(d rules.Dropped) []string {
+	gone := "What it counts as read and its " + show.Many(int64(d.Moves), "move") + " are gone then."
+	if d.Only > 0 {
+		gone = show.Objects(d.Only, d.Branch.Newest) + " that it alone counts as read, and its " + show.Many(int64(d.Moves), "move") + ", are gone then."
+	}
+	waits := Plan{Known: true, Files: int64(len(d.Plan.Taken))}
+	for _, o := range d.Plan.Taken {
+		waits.Bytes += o.Size
+	}
+	return []string{gone, "Runs go on reading by " + d.Trunk.Ctx + ", which stays at v" + strconv.Itoa(d.Trunk.Version) + ".", waits.words()}
 }

@@ -114,7 +114,12 @@ func (a Ask) title() string {
 	case engine.MoveUndo:
 		return "Undo the newest move"
 	case engine.MoveRewind:
+		if a.ToKey != nil {
+			return "Rewind to the key " + strings.Join(a.ToKey, ", ")
+		}
 		return fmt.Sprintf("Rewind to v%d", a.To)
+	case engine.MovePromote:
+		return "Promote this branch"
 	case engine.MoveReadAgain:
 		return "Read again: " + a.Pick.Words()
 	case engine.MoveHold:
@@ -125,7 +130,7 @@ func (a Ask) title() string {
 		return "Set to now"
 	case engine.MoveAdopt:
 		return "This is the same source"
-	case engine.MoveAdvance, engine.MoveImport, engine.MoveBranch, engine.MovePromote:
+	case engine.MoveAdvance, engine.MoveImport, engine.MoveBranch:
 	}
 	return string(a.Kind)
 }
@@ -164,8 +169,11 @@ func (a Ask) fields() [][2]string {
 	if a.Stay {
 		fields = append(fields, [2]string{"stay", "yes"})
 	}
-	if a.Kind == engine.MoveRewind {
+	if a.Kind == engine.MoveRewind && a.ToKey == nil {
 		return append(fields, [2]string{"to", strconv.Itoa(a.To)})
+	}
+	for _, value := range a.ToKey {
+		fields = append(fields, [2]string{"to_key", value})
 	}
 	if a.Pick.Pattern != "" {
 		fields = append(fields, [2]string{"pattern", a.Pick.Pattern})
@@ -203,8 +211,24 @@ func (a Ask) says() []string {
 	case engine.MoveAdopt:
 		return []string{"What was read stays read: the ledger is kept and compared with the source as it is now.", a.reads()}
 	default:
+		if a.Preview.Skipped > 0 {
+			return []string{a.reads(), a.skips()}
+		}
 		return []string{a.reads()}
 	}
+}
+
+// skips says what counts as read after the move and does not now.
+func (a Ask) skips() string {
+	what := "file"
+	if a.isTable() {
+		what = "range"
+	}
+	verb := "counts"
+	if a.Preview.Skipped != 1 {
+		verb = "count"
+	}
+	return show.Many(a.Preview.Skipped, what) + " that " + verb + " as not read now would count as read: runs skip them."
 }
 
 // reads says what the next run would read.
@@ -237,6 +261,20 @@ func (a Ask) reads() string {
 	return text + "."
 }
 
+// scope says which bookmarks the move leaves alone.
+func (v View) scope() string {
+	switch {
+	case v.isBranch() && v.Ask.Kind == engine.MovePromote:
+		return "Runs read by what this branch counts as read from then on. The branch stays."
+	case v.isBranch():
+		return "Only this branch moves. No run reads by it."
+	}
+	return "Only " + v.Owner + " moves; others that read this source have their own bookmarks."
+}
+
+// canImport reports a file that may be imported as it was previewed.
+func (a Ask) canImport() bool { return a.Preview != nil && a.Wrong == "" }
+
 // warns reports whether the move can make rows come again.
 func (a Ask) warns() bool {
 	return a.Preview.Alarm != "" && a.Kind != engine.MoveHold && a.Kind != engine.MoveSetNow
@@ -254,68 +292,4 @@ func (v View) besideWords() string {
 		text += " Files of the other sources of this job that fit are read with them."
 	}
 	return text
-}
-
-// chooseTitle heads the form on which a move begins.
-func chooseTitle(word string) string {
-	switch word {
-	case "read_again":
-		return "Read files again"
-	case "hold":
-		return "Hold files"
-	case "release":
-		return "Release files"
-	case "rewind":
-		return "Rewind"
-	case "branch":
-		return "Make a branch"
-	case "import":
-		return "Import a bookmark"
-	}
-	return "Move"
-}
-
-// chooseHint says what such a move is for.
-func chooseHint(word string) string {
-	switch word {
-	case "read_again":
-		return "What fits all that you fill in counts as not read, so the next run reads it again."
-	case "hold":
-		return "What fits and was not read yet is kept from being read until it is released."
-	case "release":
-		return "What fits and is held is read by the next run."
-	}
-	return "What counted as read then counts as read again, as a new version. Fill in one of the three."
-}
-
-// versions are those that a rewind can go back to.
-func (v View) versions() []engine.BookmarkMove {
-	var list []engine.BookmarkMove
-	for _, m := range v.Moves {
-		if !beside(m) && m.Version != v.Mark.Version && m.Root != rules.Pruned {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// comparable are those that can be compared.
-func (v View) comparable() []engine.BookmarkMove {
-	var list []engine.BookmarkMove
-	for _, m := range v.Moves {
-		if !beside(m) && m.Root != rules.Pruned {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// versionWords name a version in a list of them.
-func versionWords(m engine.BookmarkMove) string {
-	return fmt.Sprintf("v%d · %s · %s", m.Version, m.At.UTC().Format("2 Jan 15:04 UTC"), change(m))
-}
-
-// runWords name a run that moved the bookmark.
-func runWords(m engine.BookmarkMove) string {
-	return fmt.Sprintf("%s · %s · v%d", show.Short(m.Run), m.At.UTC().Format("2 Jan 15:04 UTC"), m.Version)
 }

@@ -230,8 +230,13 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"plan", "copy"}, "1 file, 19 B"},
 		{[]string{"plan", "copy", "--branch", "what if"}, "0 files, 0 B"},
 		{[]string{"branches", "copy"}, "what if"},
+		{[]string{"promote", "copy", "what if", "--dry-run"}, "1 that are not counted as read now"},
+		{[]string{"show", "copy"}, "v10"},
 		{[]string{"promote", "copy", "what if", "--why", "looks right"}, "v11"},
+		{[]string{"show", "copy"}, "from the branch what if: looks right"},
 		{[]string{"plan", "copy"}, "0 files, 0 B"},
+		{[]string{"drop", "copy", "what if", "--dry-run"}, "by which runs read"},
+		{[]string{"branches", "copy"}, "what if"},
 		{[]string{"drop", "copy", "what if"}, "branch what if"},
 		{[]string{"rewind", "copy", "--at", "2020-01-01"}, "v12"},
 	} {
@@ -256,6 +261,11 @@ func TestABookmarkIsCarriedToAnotherServer(t *testing.T) {
 	must(t, err)
 
 	// The other server's job has never run: its bookmark is named by context.
+	would, err := to.run(t, string(text), "bookmark", "import", "copy", "-", "--ctx", "input", "--dry-run")
+	must(t, err)
+	if !strings.Contains(would, "Would skip  1 that are not counted as read now") || !strings.Contains(to.ok(t, "bookmark", "show", "copy", "--ctx", "input"), "v0") {
+		t.Errorf("got\n%s\nwant what the import would do, and nothing moved", would)
+	}
 	shown, err := to.run(t, string(text), "bookmark", "import", "copy", "-", "--ctx", "input", "--why", "moved house")
 
 	must(t, err)
@@ -268,6 +278,61 @@ func TestABookmarkIsCarriedToAnotherServer(t *testing.T) {
 	}
 	if got := to.ok(t, "bookmark", "show", "copy"); !strings.Contains(got, "moved house") {
 		t.Errorf("got\n%s\nwant the reason in the history", got)
+	}
+}
+
+// TestABookmarkGoesToAWSGlueAndComesBack: the same files count as read.
+func TestABookmarkGoesToAWSGlueAndComesBack(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+	s.ok(t, "workflow", "run", "--wait", "w")
+	file := filepath.Join(t.TempDir(), "glue.json")
+	s.ok(t, "bookmark", "export", "copy", "--glue", "--out", file)
+	s.ok(t, "bookmark", "reset", "copy")
+
+	would := s.ok(t, "bookmark", "import", "copy", file, "--glue", "--dry-run")
+	s.ok(t, "bookmark", "import", "copy", file, "--glue", "--why", "back from AWS")
+	shown := s.ok(t, "bookmark", "show", "copy")
+
+	if !strings.Contains(would, "0 files, 0 B") || !strings.Contains(shown, "v3") || !strings.Contains(shown, "from AWS Glue's copy, v1: back from AWS") {
+		t.Errorf("got\n%s\nand\n%s\nwant nothing left to read at v3", would, shown)
+	}
+	_, err = s.run(t, "n,word\n", "bookmark", "import", "copy", "-", "--glue")
+	if engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), "aws glue get-job-bookmark") {
+		t.Errorf("importing another file: %v, want it refused", err)
+	}
+}
+
+// TestB27AChangedSourceIsAdopted: a run asks, a person says that it is the same
+// thing, and what was read stays read.
+func TestB27AChangedSourceIsAdopted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n2,two\n")
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+	s.ok(t, "workflow", "run", "--wait", "w")
+	_, same := s.run(t, "", "bookmark", "adopt", "copy")
+	changed := strings.Replace(document("w"), "in/*.csv", "in/?.csv", 1)
+	_, err = s.run(t, changed, "workflow", "import", "-")
+	must(t, err)
+	_, asks := s.run(t, "", "bookmark", "plan", "copy")
+
+	would := s.ok(t, "bookmark", "adopt", "copy", "--dry-run")
+	s.ok(t, "bookmark", "adopt", "copy", "--why", "a tighter pattern")
+	shown := s.ok(t, "bookmark", "show", "copy")
+
+	if engine.CodeOf(same) != engine.Conflict || engine.CodeOf(asks) != engine.Conflict {
+		t.Errorf("before the change %v, after it %v; want nothing to decide and then a question", same, asks)
+	}
+	if !strings.Contains(would, "0 files, 0 B") || !strings.Contains(shown, "a tighter pattern") || !strings.Contains(shown, "adopt") {
+		t.Errorf("got\n%s\nand\n%s\nwant the source adopted, with nothing to read", would, shown)
+	}
+	if plan := s.ok(t, "bookmark", "plan", "copy"); !strings.Contains(plan, "0 files, 0 B") {
+		t.Errorf("got\n%s\nwant what was read to stay read", plan)
 	}
 }
 

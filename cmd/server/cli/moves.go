@@ -3,13 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dogear/engine"
 	"dogear/handlers/control"
@@ -68,6 +65,15 @@ func tally(t engine.Tally) string {
 	return fmt.Sprintf("%d files, %s", t.Files, engine.Bytes(t.Bytes))
 }
 
+// takenOf counts what a plan reads of one source.
+func takenOf(part *engine.SourcePlan) (sum engine.Tally) {
+	for _, o := range part.Taken {
+		sum.Files++
+		sum.Bytes += o.Size
+	}
+	return sum
+}
+
 // maxPlanned is how many objects of a plan a person is shown; --json has all.
 const maxPlanned = 50
 
@@ -75,14 +81,15 @@ func planRows(t *table, w *control.Waiting) {
 	t.row("Job", w.Owner)
 	t.row("Source", w.Plan.Source+", "+w.Plan.Root)
 	t.row("From", "v"+strconv.Itoa(w.Plan.LedgerVersion))
-	var taken engine.Tally
-	for _, o := range w.Plan.Taken {
-		taken.Files++
-		taken.Bytes += o.Size
-	}
-	t.row("Would read", tally(taken))
+	t.row("Would read", tally(takenOf(&w.Plan)))
 	if w.Again.Files > 0 {
 		t.row("Read before", tally(w.Again))
+	}
+	if w.Skipped > 0 {
+		t.row("Would skip", fmt.Sprintf("%d that are not counted as read now", w.Skipped))
+	}
+	if w.Estimate > 0 {
+		t.row("Takes about", time.Duration(w.Estimate*float64(time.Second)).Round(time.Second/10))
 	}
 	t.field("Target", w.Alarm)
 	for _, n := range w.Plan.Notices {
@@ -169,126 +176,4 @@ type bookmarkAdopt struct {
 // Run says that a changed source is the same thing.
 func (c *bookmarkAdopt) Run(ctx context.Context, term Terminal) error {
 	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveAdopt, Why: c.Why})
-}
-
-type bookmarkExport struct {
-	mark
-	Out string `short:"o" type:"path" help:"File to write; standard output by default."`
-}
-
-// Run writes the bookmark and its ledger.
-func (c *bookmarkExport) Run(ctx context.Context, term Terminal) (err error) {
-	from, err := c.call(ctx, http.MethodGet, "/bookmark/export", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}}, nil)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to := term.Out
-	if c.Out != "" {
-		file, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return engine.Errorf(engine.Invalid, "Cannot write %s: %w", c.Out, err)
-		}
-		defer func() {
-			if closed := file.Close(); err == nil {
-				err = closed
-			}
-		}()
-		to = file
-	}
-	_, err = io.Copy(to, from)
-	return err
-}
-
-type bookmarkImport struct {
-	mark
-	why
-	File string `arg:"" type:"path" help:"A file that bookmark export wrote; - is standard input."`
-}
-
-// Run makes what the file says count as read.
-func (c *bookmarkImport) Run(ctx context.Context, term Terminal) error {
-	from := term.In
-	if c.File != "-" {
-		file, err := os.Open(c.File)
-		if err != nil {
-			return engine.Errorf(engine.Invalid, "Cannot read %s: %w", c.File, err)
-		}
-		defer file.Close()
-		from = file
-	}
-	moved, err := ask[control.Bookmark](ctx, c.Data, http.MethodPost, "/bookmark/import", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}, "why": {c.Why}}, from)
-	if err != nil {
-		return err
-	}
-	return c.print(term, moved, func(t *table) { bookmarkRows(t, &moved) })
-}
-
-// branch names a branch.
-type branch struct {
-	mark
-	Branch string `arg:"" help:"Name of the branch."`
-}
-
-func (b *branch) post(ctx context.Context, do, why string) (control.Bookmark, error) {
-	return post[control.Bookmark](ctx, b.Data, "/bookmark/branch", control.Branch{Owner: b.Job, Ctx: b.Ctx, Branch: b.Branch, Do: do, Why: why})
-}
-
-func (b *branch) do(ctx context.Context, term Terminal, do, why string) error {
-	made, err := b.post(ctx, do, why)
-	if err != nil {
-		return err
-	}
-	return b.print(term, made, func(t *table) { bookmarkRows(t, &made) })
-}
-
-type bookmarkBranch struct {
-	branch
-	why
-}
-
-// Run makes a branch.
-func (c *bookmarkBranch) Run(ctx context.Context, term Terminal) error {
-	return c.do(ctx, term, "make", c.Why)
-}
-
-type bookmarkPromote struct {
-	branch
-	why
-}
-
-// Run promotes a branch.
-func (c *bookmarkPromote) Run(ctx context.Context, term Terminal) error {
-	return c.do(ctx, term, "promote", c.Why)
-}
-
-type bookmarkDrop struct{ branch }
-
-// Run drops a branch.
-func (c *bookmarkDrop) Run(ctx context.Context, term Terminal) error {
-	made, err := c.post(ctx, "drop", "")
-	if err != nil {
-		return err
-	}
-	return c.print(term, made, func(t *table) {
-		t.row("Dropped", "branch "+c.Branch)
-		t.row("Stays", "v"+strconv.Itoa(made.Version)+" of "+made.Ctx)
-	})
-}
-
-type bookmarkBranches struct{ mark }
-
-// Run lists the branches.
-func (c *bookmarkBranches) Run(ctx context.Context, term Terminal) error {
-	list, err := get[[]control.Bookmark](ctx, c.Data, "/bookmark/branches", url.Values{"owner": {c.Job}, "ctx": {c.Ctx}})
-	if err != nil {
-		return err
-	}
-	return c.print(term, list, func(t *table) {
-		t.row("BRANCH", "VERSION", "FILES READ", "SIZE", "MADE", "BY")
-		for i := range list {
-			b := &list[i]
-			t.row(b.Branch, "v"+strconv.Itoa(b.Version), b.Files, engine.Bytes(b.Bytes), when(b.At), b.By)
-		}
-	})
 }
