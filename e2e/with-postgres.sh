@@ -22,10 +22,19 @@ trap stop EXIT
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "${as[@]}" "$bin/initdb" -D "$dir/data" -U dogear -A trust -E UTF8 --locale=C.UTF-8 >/dev/null
+# A server's certificate, and a user who must come with it and with a password.
+go -C "$(dirname "$0")/.." run ./e2e/certificate "$dir"
+[ "$(id -u)" != 0 ] || chown postgres "$dir"/*.crt "$dir"/*.key
+{ echo "hostssl all keeper 127.0.0.1/32 scram-sha-256"; echo "host all keeper 127.0.0.1/32 reject"; cat "$dir/data/pg_hba.conf"; } >"$dir/hba"
+cat "$dir/hba" >"$dir/data/pg_hba.conf"
 # Tests may lose this cluster at any time; its own durability is not what they test.
 "${as[@]}" "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start >/dev/null \
-  -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$dir -c max_connections=300 -c fsync=off" \
+  -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$dir -c max_connections=300 -c fsync=off \
+      -c ssl=on -c ssl_cert_file=$dir/server.crt -c ssl_key_file=$dir/server.key" \
   || { cat "$dir/log" >&2; exit 1; }
 
+psql -qX -h 127.0.0.1 -p "$port" -U dogear -d postgres -c "CREATE ROLE keeper LOGIN PASSWORD 'hush-hush'"
+
+export DOGEAR_TEST_POSTGRES_CA="$dir/ca.crt"
 export DOGEAR_TEST_POSTGRES="postgres://dogear@127.0.0.1:$port/postgres?sslmode=disable"
 "$@"

@@ -1,5 +1,11 @@
 package engine
 
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+)
+
 // Connection is one version of a connection to an object store or a database.
 type Connection struct {
 	Head
@@ -17,12 +23,17 @@ type ConnectionBody struct {
 	PathStyle bool   `json:"path_style,omitempty"`
 	AccessKey string `json:"access_key,omitempty"` // "" is the ordinary AWS chain
 	// Of a database. SQLite has none of them but Database, the path of its file.
-	Host      string  `json:"host,omitempty"`
-	Port      int     `json:"port,omitempty"` // 0 is the usual one
-	Database  string  `json:"database,omitempty"`
-	User      string  `json:"user,omitempty"`
-	TLS       TLSMode `json:"tls,omitempty"`
-	HasSecret bool    `json:"has_secret,omitempty"`
+	Host     string  `json:"host,omitempty"`
+	Port     int     `json:"port,omitempty"` // 0 is the usual one
+	Database string  `json:"database,omitempty"`
+	User     string  `json:"user,omitempty"`
+	TLS      TLSMode `json:"tls,omitempty"`
+	// CA are the certificates, as PEM, of the authorities that may vouch for the
+	// server; "" are those that this machine trusts.
+	CA string `json:"ca,omitempty"`
+	// ServerName is the name that the server's certificate must have; "" is Host.
+	ServerName string `json:"server_name,omitempty"`
+	HasSecret  bool   `json:"has_secret,omitempty"`
 }
 
 // ConnectionType says what a connection leads to.
@@ -56,3 +67,29 @@ const (
 	TLSEncrypt TLSMode = "encrypt" // encrypted, whoever answers
 	TLSOff     TLSMode = "off"
 )
+
+// Authorities reads the certificates of a CA. A private key among them is
+// refused: nobody needs it here.
+func Authorities(text string) (*x509.CertPool, error) {
+	pool, found := x509.NewCertPool(), 0
+	rest := []byte(text)
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return nil, Errorf(Invalid, "The CA certificate holds a %s. Paste only certificates, and keep keys to yourself.", strings.ToLower(block.Type))
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, Errorf(Invalid, "The CA certificate cannot be read: %w.", err)
+		}
+		pool.AddCert(certificate)
+		found++
+	}
+	if found == 0 || strings.TrimSpace(string(rest)) != "" {
+		return nil, Errorf(Invalid, "The CA certificate is not whole PEM. Paste it from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.")
+	}
+	return pool, nil
+}

@@ -29,7 +29,10 @@ func (mysqlDialect) open(c Config) (*sql.DB, error) {
 	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr, cfg.DBName = c.User, c.Password, "tcp", c.address(), c.Database
 	cfg.Timeout = patience
 	cfg.Logger = &mysql.NopLogger{}
-	cfg.TLS = tlsConfig(c)
+	var err error
+	if cfg.TLS, err = tlsConfig(c); err != nil {
+		return nil, err
+	}
 	// A value that does not fit is refused, never cut, and moments are in UTC.
 	cfg.Params = map[string]string{"time_zone": "'+00:00'", "sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"}
 	connector, err := mysql.NewConnector(cfg)

@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql"
 	"fmt"
 	"regexp"
@@ -43,25 +42,16 @@ func postgresConfig(c Config) (*pgx.ConnConfig, error) {
 		return nil, engine.Errorf(engine.Invalid, "%d is not a port.", port)
 	}
 	cfg.Host, cfg.Port, cfg.Database, cfg.User, cfg.Password = c.Host, uint16(port), c.Database, c.User, c.Password
-	cfg.TLSConfig, cfg.Fallbacks = tlsConfig(c), nil
+	cfg.Fallbacks = nil
+	if cfg.TLSConfig, err = tlsConfig(c); err != nil {
+		return nil, err
+	}
 	cfg.ConnectTimeout = patience
 	cfg.RuntimeParams = map[string]string{
 		"application_name": "dogear", "TimeZone": "UTC", "DateStyle": "ISO, MDY", "IntervalStyle": "postgres",
 		"standard_conforming_strings": "on", "client_encoding": "UTF8", "bytea_output": "hex", "extra_float_digits": "1",
 	}
 	return cfg, nil
-}
-
-// tlsConfig is how the way to c is protected; nil where it is not.
-func tlsConfig(c Config) *tls.Config {
-	switch c.TLS {
-	case engine.TLSOff:
-		return nil
-	case engine.TLSEncrypt:
-		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // the person has chosen so
-	case engine.TLSVerify:
-	}
-	return &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
 }
 
 func (postgres) open(c Config) (*sql.DB, error) {

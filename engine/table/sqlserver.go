@@ -9,6 +9,7 @@ import (
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"dogear/engine"
 )
@@ -36,11 +37,19 @@ func (sqlserver) open(c Config) (*sql.DB, error) {
 		q.Set("encrypt", "true")
 	}
 	u := url.URL{Scheme: "sqlserver", User: url.UserPassword(c.User, c.Password), Host: c.address(), RawQuery: q.Encode()}
-	connector, err := mssql.NewConnector(u.String())
+	config, err := msdsn.Parse(u.String())
 	if err != nil {
 		return nil, c.explain(err, "cannot be opened")
 	}
-	return sql.OpenDB(connector), nil
+	// The driver's own settings stand, but for whom to believe.
+	ours, err := tlsConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	if ours != nil && config.TLSConfig != nil {
+		config.TLSConfig.RootCAs, config.TLSConfig.ServerName = ours.RootCAs, ours.ServerName
+	}
+	return sql.OpenDB(mssql.NewConnectorConfig(config)), nil
 }
 
 // snapshot needs ALLOW_SNAPSHOT_ISOLATION of the database; where it is off the

@@ -27,6 +27,9 @@ type Config struct {
 	User     string                `json:"user,omitempty"`
 	Password string                `json:"password,omitempty"`
 	TLS      engine.TLSMode        `json:"tls,omitempty"`
+	// CA and ServerName say whose certificate is accepted (ConnectionBody).
+	CA         string `json:"ca,omitempty"`
+	ServerName string `json:"server_name,omitempty"`
 }
 
 // String leaves the password out, so that no log shows it by accident.
@@ -156,6 +159,9 @@ func (c Config) explain(err error, what string) error {
 	}
 	if strings.Contains(text, "disk image is malformed") || strings.Contains(text, "file is not a database") {
 		text += "; the file is damaged or not whole: restore it from a backup, or copy it while nobody writes it"
+	}
+	if advice := c.advice(err); advice != "" {
+		text = strings.TrimSuffix(text, ".") + "; " + advice
 	}
 	// The cause is left out on purpose: it may hold the whole configuration.
 	return engine.Errorf(engine.Invalid, "%s %s: %s.", c, what, strings.TrimSuffix(text, "."))

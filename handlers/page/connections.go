@@ -122,6 +122,8 @@ func (p *Pages) saveConnection(c web.Ctx) error {
 	v.Body.Database = strings.TrimSpace(c.FormValue("database"))
 	v.Body.User = strings.TrimSpace(c.FormValue("user"))
 	v.Body.TLS = engine.TLSMode(c.FormValue("tls"))
+	v.Body.CA = strings.TrimSpace(strings.ReplaceAll(c.FormValue("ca"), "\r\n", "\n"))
+	v.Body.ServerName = strings.TrimSpace(c.FormValue("server_name"))
 	var secret *string
 	if given := c.FormValue("secret"); given != "" || c.FormValue("forget") != "" {
 		secret = &given

@@ -19,10 +19,13 @@ func TestAConnectionToADatabaseIsSavedWithoutItsPassword(t *testing.T) {
 	if status >= http.StatusBadRequest || !strings.Contains(list, "db.example:5433/shop") || !strings.Contains(list, "reader") || strings.Contains(list, "tell-nobody") {
 		t.Errorf("got %d and %s", status, list)
 	}
-	for field, wrong := range map[string]string{"host": "", "database": "", "user": "", "port": "many"} {
+	for field, wrong := range map[string]string{"host": "", "database": "", "user": "", "port": "many", "ca": "no certificate", "server_name": "db.test"} {
 		broken := maps.Clone(form)
 		broken.Set("name", "other")
 		broken.Set(field, wrong)
+		if field == "server_name" { // which counts for nothing without a check of the certificate
+			field = "tls"
+		}
 		status, body := site.change(t, "/connections", broken)
 		if status != http.StatusUnprocessableEntity || !strings.Contains(body, `id="`+field+`.error"`) || strings.Contains(body, "tell-nobody") {
 			t.Errorf("%s %q: got %d", field, wrong, status)

@@ -57,6 +57,14 @@ func (v *View) checkDatabase() {
 	if b.Port < 0 || b.Port > 65535 {
 		v.Errors["port"] = "Write a port from 1 to 65535, or nothing for the usual one."
 	}
+	if b.CA != "" {
+		if _, err := engine.Authorities(b.CA); err != nil {
+			v.Errors["ca"] = engine.MessageOf(err)
+		}
+	}
+	if b.TLS != engine.TLSVerify && (b.CA != "" || b.ServerName != "") {
+		v.Errors["tls"] = "Without a check of the certificate neither its CA nor its name counts. Choose the check, or leave those two empty."
+	}
 }
 
 func (v View) href(tail string) string {
