@@ -179,6 +179,6 @@ func (c connections) Database(ctx context.Context, id engine.ID) (table.Config, 
 	}
 	plain, err := c.store.Secret(ctx, id)
 	return table.Config{
-		Kind: made.Type, Host: made.Host, Port: made.Port, Database: made.Database, User: made.User, Password: plain, TLS: made.TLS,
+		Kind: made.Type, Host: made.Host, Port: made.Port, Database: made.Database, User: made.User, Password: plain, TLS: made.TLS, CA: made.CA, ServerName: made.ServerName,
 	}, err
 }
