@@ -151,7 +151,7 @@ func (c *comparison) judge(row engine.RowPrint, prior *engine.Entry) error {
 	if err != nil {
 		return err
 	}
-	hash := printed(row.Hash)
+	hash := hashText(row.Hash)
 	reason, count := engine.ReasonNew, &c.counts.New
 	switch {
 	case prior == nil || prior.State == engine.EntryGone:
@@ -280,8 +280,8 @@ func (c *comparison) sample(reason engine.Reason, word string, n int64) string {
 	return word + ": " + c.names(reason, n)
 }
 
-// printed is a hash as the ledger keeps it.
-func printed(hash uint64) string {
+// hashText is a hash as the ledger keeps it.
+func hashText(hash uint64) string {
 	return hex.EncodeToString([]byte{
 		byte(hash >> 56), byte(hash >> 48), byte(hash >> 40), byte(hash >> 32), byte(hash >> 24), byte(hash >> 16), byte(hash >> 8), byte(hash),
 	})
