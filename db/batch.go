@@ -74,6 +74,17 @@ func (s *Store) Batch(ctx context.Context, id engine.ID) (engine.Batch, error) {
 	return b, errors.Join(errs[:]...)
 }
 
+// Finalized returns those of ids whose batches are finalized.
+func (s *Store) Finalized(ctx context.Context, ids []engine.ID) ([]engine.ID, error) {
+	var ended []engine.ID
+	err := s.read.NewSelect().Table("batch").Column("id").
+		Where("id IN (?)", bun.List(ids)).Where("state = ?", string(engine.BatchFinalized)).Scan(ctx, &ended)
+	if err != nil {
+		return nil, fmt.Errorf("ask which batches are finalized: %w", err)
+	}
+	return ended, nil
+}
+
 // Manifests returns what batches that were planned since then have committed,
 // the newest of them first, at most limit.
 func (s *Store) Manifests(ctx context.Context, since time.Time, limit int) ([]engine.Manifest, error) {

@@ -25,6 +25,15 @@ func NewID(now time.Time) ID {
 	return ID(ulid.MustNew(ulid.Timestamp(now), rand.Reader).String())
 }
 
+// Made is when an id was made, to the millisecond; zero for what is no id.
+func (id ID) Made() time.Time {
+	u, err := ulid.ParseStrict(string(id))
+	if err != nil {
+		return time.Time{}
+	}
+	return u.Timestamp().UTC()
+}
+
 // ParseID returns text as an ID, or Invalid where it is not one. Every id that
 // comes from outside passes here, so that no id can be a path.
 func ParseID(text string) (ID, error) {

@@ -16,7 +16,7 @@ func TestManifestsAreOfCommittedBatches(t *testing.T) {
 	t.Parallel()
 	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
 		now := time.Now()
-		put := func(at time.Time, state engine.BatchState, root string) {
+		put := func(at time.Time, state engine.BatchState, root string) engine.ID {
 			t.Helper()
 			run := engine.Run{ID: engine.NewID(at), Kind: engine.RunJob, Object: "j", Name: "j", Started: at}
 			batch := engine.Batch{ID: engine.NewID(at), Job: "j", State: state, At: at, Manifest: engine.Manifest{Sinks: []engine.SinkManifest{{Root: root}}}}
@@ -27,17 +27,21 @@ func TestManifestsAreOfCommittedBatches(t *testing.T) {
 					t.Fatal(w.Err)
 				}
 			}
+			return batch.ID
 		}
-		put(now.Add(-48*time.Hour), engine.BatchFinalized, "long ago")
+		ended := put(now.Add(-48*time.Hour), engine.BatchFinalized, "long ago")
 		put(now.Add(-2*time.Minute), engine.BatchFinalized, "older")
 		put(now.Add(-time.Minute), engine.BatchStaged, "staged")
-		put(now, engine.BatchCommitted, "newest")
+		committed := put(now, engine.BatchCommitted, "newest")
 
 		got, err := store.Manifests(t.Context(), now.Add(-time.Hour), 10)
 		one, errOne := store.Manifests(t.Context(), now.Add(-time.Hour), 1)
 
 		if err != nil || len(got) != 2 || got[0].Sinks[0].Root != "newest" || got[1].Sinks[0].Root != "older" {
 			t.Errorf("got %+v and %v, want newest and older", got, err)
+		}
+		if ids, err := store.Finalized(t.Context(), []engine.ID{committed, ended, "nobody's"}); err != nil || len(ids) != 1 || ids[0] != ended {
+			t.Errorf("finalized: got %v and %v, want %s", ids, err, ended)
 		}
 		if errOne != nil || len(one) != 1 {
 			t.Errorf("at most one: got %+v and %v", one, errOne)

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"dogear/engine"
 	"dogear/engine/bucket"
@@ -26,7 +27,12 @@ type Sink struct {
 	// Whole is told of the files of folders, which are complete when they are
 	// published; it may be nil.
 	Whole *place.Whole
+	// Batches says which batches have ended; where it is nil, targets that are
+	// tables remember every batch for ever.
+	Batches Batches
 
+	now     func() time.Time
+	pruned  pruned
 	roots   place.Roots
 	buckets *bucket.Buckets
 	// step is called between any two changes of a publish; tests end the
@@ -34,10 +40,17 @@ type Sink struct {
 	step func()
 }
 
+// Batches knows how batches ended.
+type Batches interface {
+	// Finalized returns those of ids that are finalized: nobody will ask for
+	// them to be published again.
+	Finalized(ctx context.Context, ids []engine.ID) ([]engine.ID, error)
+}
+
 // New returns a Sink that writes below roots on this machine and whatever the
 // buckets' connections may reach.
 func New(roots place.Roots, buckets *bucket.Buckets) *Sink {
-	return &Sink{roots: roots, buckets: buckets, step: func() {}}
+	return &Sink{roots: roots, buckets: buckets, now: time.Now, step: func() {}}
 }
 
 // Stage is where the output of one sink is made ready.

@@ -52,5 +52,9 @@ func (s *Sink) publishTable(ctx context.Context, sink engine.Sink, m engine.Sink
 		return err
 	}
 	target.Batch, target.Columns = x.Batch, m.Columns
-	return target.Publish(ctx, s.step)
+	if err := target.Publish(ctx, s.step); err != nil {
+		return err
+	}
+	s.prune(ctx, target)
+	return nil
 }

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"dogear/engine"
+	"dogear/engine/place"
 	"dogear/engine/table"
 	"dogear/engine/table/tabletest"
 )
@@ -150,6 +153,59 @@ func TestAPublishWhoseStageIsGoneSaysSo(t *testing.T) {
 
 		if err == nil || !strings.Contains(err.Error(), "did not take the rows for sales") || !strings.Contains(err.Error(), "dogear_stage_gone") {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// ended says of every batch but one that it is finalized.
+type ended struct{ but engine.ID }
+
+func (e ended) Finalized(_ context.Context, ids []engine.ID) ([]engine.ID, error) {
+	return slices.DeleteFunc(slices.Clone(ids), func(id engine.ID) bool { return id == e.but }), nil
+}
+
+func TestATargetForgetsOnlyBatchesThatEndedLongAgo(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		b.Do(t, makeTable)
+		now := time.Now()
+		id := func(age time.Duration) engine.ID { return engine.NewID(now.Add(-age)) }
+		long, open, young, last := id(40*24*time.Hour), id(35*24*time.Hour), id(20*24*time.Hour), id(0)
+		s := New(place.Roots{}, nil)
+		s.Tables, s.Batches = b.Databases, ended{but: open}
+		write := func(id engine.ID) {
+			t.Helper()
+			sink := engine.Sink{Table: "sales", Connection: tabletest.Connection}
+			target, err := s.target(t.Context(), sink, 0, id)
+			tabletest.Must(t, err)
+			target = staged(t, b, target, "(1, 'mon', 1)")
+			m, err := stageTable(t.Context(), target, engine.SinkManifest{Columns: target.Columns})
+			tabletest.Must(t, err)
+			for range 2 { // and once more, as a recovery does
+				tabletest.Must(t, s.Publish(t.Context(), sink, m))
+			}
+		}
+		s.pruned.due(b.Config.String()+" sales", now) // not again today
+		for _, id := range []engine.ID{long, open, young} {
+			write(id)
+		}
+		b.Do(t, "INSERT INTO dogear_batch (batch, target, row_count) VALUES ('somebody', 'sales', 1), ('"+strings.ToLower(string(long))+"_9', 'other', 1)")
+		remembers := func() string { return b.Rows(t, "SELECT batch FROM dogear_batch ORDER BY batch") }
+		text := func(id engine.ID) string { return strings.ToLower(string(id)) + "_0" }
+		before := remembers()
+		s.pruned.last = nil // the next day
+
+		write(last)
+
+		if !strings.Contains(before, text(long)) {
+			t.Fatalf("before: got %s", before)
+		}
+		want := strings.Join([]string{strings.ToLower(string(long)) + "_9", text(open), text(young), text(last), "somebody"}, " ")
+		if got := remembers(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got := b.Rows(t, "SELECT count(*) FROM sales"); got != "4" {
+			t.Errorf("got %s rows, want each batch once", got)
 		}
 	})
 }
