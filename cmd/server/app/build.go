@@ -65,7 +65,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	questions := &query.Service{Catalog: store, Source: sources, Tables: tables, Worker: worker, Dir: cfg.folder("runs", "query")}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
 	sinks := sink.New(roots, buckets)
-	sinks.Tables = tables
+	sinks.Tables, sinks.Batches = tables, store
 	sources.Whole = &place.Whole{}
 	sinks.Whole = sources.Whole
 	h.sinks = sinks
