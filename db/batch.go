@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -83,6 +84,31 @@ func (s *Store) Finalized(ctx context.Context, ids []engine.ID) ([]engine.ID, er
 		return nil, fmt.Errorf("ask which batches are finalized: %w", err)
 	}
 	return ended, nil
+}
+
+// siblingsAsked is how many numbers of batches are asked for at once.
+const siblingsAsked = 500
+
+// Siblings returns the tags of the batches of a job, of the numbers that are
+// asked for; the job is that of batch.
+func (s *Store) Siblings(ctx context.Context, batch engine.ID, numbers []int64) (map[int64]string, error) {
+	tags := map[int64]string{}
+	for chunk := range slices.Chunk(numbers, siblingsAsked) {
+		var rows []struct {
+			ID     engine.ID
+			Number int64
+		}
+		err := s.read.NewSelect().Table("batch").Column("id", "number").
+			Where("job_id = (SELECT job_id FROM batch WHERE id = ?)", string(batch)).Where("number IN (?)", bun.List(chunk)).Scan(ctx, &rows)
+		if err != nil {
+			return nil, fmt.Errorf("look for batches of one job: %w", err)
+		}
+		for _, row := range rows {
+			b := engine.Batch{ID: row.ID}
+			tags[row.Number] = b.Tag()
+		}
+	}
+	return tags, nil
 }
 
 // Manifests returns what batches that were planned since then have committed,

@@ -43,6 +43,15 @@ func TestManifestsAreOfCommittedBatches(t *testing.T) {
 		if ids, err := store.Finalized(t.Context(), []engine.ID{committed, ended, "nobody's"}); err != nil || len(ids) != 1 || ids[0] != ended {
 			t.Errorf("finalized: got %v and %v, want %s", ids, err, ended)
 		}
+		// Each has the next number of their job; another job's batch has none of them.
+		tags, err := store.Siblings(t.Context(), committed, []int64{1, 4, 9})
+		first, last := engine.Batch{ID: ended}, engine.Batch{ID: committed}
+		if err != nil || len(tags) != 2 || tags[1] != first.Tag() || tags[4] != last.Tag() {
+			t.Errorf("siblings: got %v and %v, want %s and %s", tags, err, first.Tag(), last.Tag())
+		}
+		if tags, err := store.Siblings(t.Context(), "nobody's", []int64{1}); err != nil || len(tags) > 0 {
+			t.Errorf("siblings of nothing: got %v and %v", tags, err)
+		}
 		if errOne != nil || len(one) != 1 {
 			t.Errorf("at most one: got %+v and %v", one, errOne)
 		}

@@ -52,16 +52,23 @@ type Left struct {
 }
 
 // divide keeps the files of a target that the sink may replace.
-func divide(sink engine.Sink, all []Existing) (mine []Existing, left Left) {
+func divide(sink engine.Sink, all []Existing) (mine, others []Existing) {
 	for _, e := range all {
 		if ours(sink, e.Key) {
 			mine = append(mine, e)
-			continue
+		} else {
+			others = append(others, e)
 		}
-		left.Files++
-		left.First = cmp.Or(left.First, e.Key)
 	}
-	return mine, left
+	return mine, others
+}
+
+func leftOf(others []Existing) Left {
+	left := Left{Files: len(others)}
+	if len(others) > 0 {
+		left.First = others[0].Key
+	}
+	return left
 }
 
 // inOwn refuses a target in the folder of stages, which sources never read.

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,65 @@ func TestATargetThatCannotBeOneIsRefused(t *testing.T) {
 		if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), want) {
 			t.Errorf("%s: got %v, want a refusal that says %q", path, err, want)
 		}
+	}
+}
+
+// siblings are the batches of the job under test, by number.
+type siblings struct {
+	ended
+	tags map[int64]string
+}
+
+func (s siblings) Siblings(context.Context, engine.ID, []int64) (map[int64]string, error) {
+	return s.tags, nil
+}
+
+// TestAReplaceAfterOtherPartitionsLeavesOnlyTheNew: what the sink itself wrote
+// by its former partitions, or in its former format, goes; what others wrote
+// stays, however it is named.
+func TestAReplaceAfterOtherPartitionsLeavesOnlyTheNew(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]func(*testing.T) *target{"folder": folderTarget, "bucket": bucketTarget} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for step := 0; ; step++ {
+				g := made(t)
+				g.Sink.Mode, g.Sink.Format, g.Sink.PartitionBy = engine.Replace, engine.Parquet, []string{"month"}
+				g.batches = siblings{tags: map[int64]string{1: "aaaaaaaa", 2: "bbbbbbbb"}}
+				for _, old := range []string{
+					"year=2025/part-000001-aaaaaaaa-0-0.parquet", "year=2026/day=1/part-000002-bbbbbbbb-0-0.parquet", "part-000001-aaaaaaaa-0-1.csv",
+					"month=1/part-000001-aaaaaaaa-0-0.parquet",
+				} {
+					g.put(old, "old")
+				}
+				theirs := []string{
+					"year=2025/part-000001-cccccccc-0-0.parquet", // of another job's batch 1
+					"year=2025/part-000001-aaaaaaaa-1-0.parquet", // of another sink of this job
+					"year=2025/readme.txt", "year=2026/day=2/data.parquet",
+				}
+				for _, key := range theirs {
+					g.put(key, "theirs")
+				}
+				g.stage([]string{"month=1", "month=2"}, "month=1/part-000003-dddddddd-0-0.parquet:new", "month=2/part-000003-dddddddd-0-0.parquet:new")
+
+				died := g.dies(step)
+				g.publish()
+
+				want := []string{"month=1/part-000003-dddddddd-0-0.parquet:new", "month=2/part-000003-dddddddd-0-0.parquet:new"}
+				for _, key := range theirs {
+					want = append(want, key+":theirs")
+				}
+				slices.Sort(want)
+				got := g.holds()
+				slices.Sort(got)
+				if !slices.Equal(got, want) {
+					t.Fatalf("killed at step %d: got\n%s\nwant\n%s", step, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if !died {
+					return
+				}
+			}
+		})
 	}
 }
 

@@ -27,8 +27,9 @@ type Sink struct {
 	// Whole is told of the files of folders, which are complete when they are
 	// published; it may be nil.
 	Whole *place.Whole
-	// Batches says which batches have ended; where it is nil, targets that are
-	// tables remember every batch for ever.
+	// Batches knows the batches of before; where it is nil, targets that are
+	// tables remember every batch for ever, and files that a sink wrote by other
+	// partitions are taken for somebody's.
 	Batches Batches
 
 	now     func() time.Time
@@ -45,6 +46,9 @@ type Batches interface {
 	// Finalized returns those of ids that are finalized: nobody will ask for
 	// them to be published again.
 	Finalized(ctx context.Context, ids []engine.ID) ([]engine.ID, error)
+	// Siblings returns the tags of the batches of the job of a batch, by their
+	// numbers, of those that are asked for.
+	Siblings(ctx context.Context, batch engine.ID, numbers []int64) (map[int64]string, error)
 }
 
 // New returns a Sink that writes below roots on this machine and whatever the
@@ -123,7 +127,13 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 	if err != nil {
 		return Stage{}, err
 	}
-	stage.Existing, stage.Left = divide(sink, all)
+	mine, others := divide(sink, all)
+	if sink.Mode == engine.Replace {
+		if mine, others, err = s.formerly(ctx, batch, index, mine, others); err != nil {
+			return Stage{}, err
+		}
+	}
+	stage.Existing, stage.Left = mine, leftOf(others)
 	if sink.Mode == engine.Merge {
 		stage.Existing, err = s.readable(ctx, sink, at, stage)
 	}

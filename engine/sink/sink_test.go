@@ -94,6 +94,7 @@ type target struct {
 	job
 	client  *s3.Client
 	scratch string
+	batches Batches
 }
 
 func folderTarget(t *testing.T) *target {
@@ -131,6 +132,7 @@ func (g *target) put(key, text string) {
 func (g *target) stage(touched []string, files ...string) {
 	g.t.Helper()
 	s := g.open()
+	s.Batches = g.batches
 	stage, err := s.Prepare(g.t.Context(), g.Sink, 0, batchID, g.scratch)
 	must(g.t, err)
 	m := engine.SinkManifest{Touched: touched}

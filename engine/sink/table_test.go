@@ -164,6 +164,8 @@ func (e ended) Finalized(_ context.Context, ids []engine.ID) ([]engine.ID, error
 	return slices.DeleteFunc(slices.Clone(ids), func(id engine.ID) bool { return id == e.but }), nil
 }
 
+func (ended) Siblings(context.Context, engine.ID, []int64) (map[int64]string, error) { return nil, nil }
+
 func TestATargetForgetsOnlyBatchesThatEndedLongAgo(t *testing.T) {
 	t.Parallel()
 	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
