@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,6 +177,45 @@ func TestB19ALocalTimeIsNeverConverted(t *testing.T) {
 		b.Do(t, "INSERT INTO z VALUES (3,'2026-03-29 04:00:00')", zone)
 		same(t, "in Kolkata", r.run(), "3")
 		same(t, "once more", r.run())
+	})
+}
+
+// The same moments, written in other zones and with more or fewer digits.
+func TestB19MomentsOfOtherZonesAndPrecisionsAreInOneOrder(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		insert := func(id int, at, zone string) {
+			t.Helper()
+			switch b.Config.Kind {
+			case engine.ConnectionMySQL: // it has no zone in a value, but one of the session
+				b.Do(t, "SET time_zone = '"+zone+"'", fmt.Sprintf("INSERT INTO z VALUES (%d, '%s')", id, at), "SET time_zone = '+00:00'")
+			default:
+				b.Do(t, fmt.Sprintf("INSERT INTO z VALUES (%d, '%s%s')", id, at, zone))
+			}
+		}
+		switch b.Config.Kind {
+		case engine.ConnectionMySQL:
+			b.Do(t, "CREATE TABLE z (id INTEGER PRIMARY KEY, at TIMESTAMP(6) NULL)")
+		default:
+			b.Do(t, "CREATE TABLE z (id INTEGER PRIMARY KEY, at TIMESTAMP WITH TIME ZONE)")
+		}
+		r := newReader(t, b, "z", "at")
+		insert(1, "2026-03-01 12:00:00.5", "+02:00")      // 10:00:00.5 in UTC
+		insert(2, "2026-03-01 15:30:00.500001", "+05:30") // a microsecond later
+		same(t, "first run", r.run(), "1", "2")
+		if b.Config.Kind == engine.ConnectionSQLite {
+			if !r.noticed("which SQLite orders as text") {
+				t.Errorf("notices: got %q", r.found.Notices)
+			}
+			return
+		}
+		if !strings.HasPrefix(r.mark(), "2026-03-01 10:00:00.500001") {
+			t.Errorf("mark: got %s, want it in UTC with every digit", r.mark())
+		}
+		insert(3, "2026-03-01 09:00:01", "-01:00")        // 10:00:01: later, though it looks earlier
+		insert(4, "2026-03-01 15:30:00.5", "+05:30")      // 10:00:00.5: not later, though it looks so
+		insert(5, "2026-03-01 05:00:00.500002", "-05:00") // another microsecond
+		same(t, "second run", r.run(), "3", "5")
 	})
 }
 

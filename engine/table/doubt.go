@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"dogear/engine"
@@ -43,10 +44,18 @@ func (s *survey) nulls(ctx context.Context) error {
 
 // doubt names what a key of this kind may miss.
 func (s *survey) doubt(r engine.KeyRange) {
-	if first := s.keys[0]; first.class == textClass && numeric(r.High[0].Text) {
+	first, text := s.keys[0], r.High[0].Text
+	_, dynamic := s.d.(sqlite)
+	switch {
+	case first.class == textClass && numeric(text):
 		s.notice("The key %s of %s is text and holds numbers: as text, 9999 comes after 10000, so rows may be missed. Give it a number type, or choose another key.", first.Name, s.name)
+	case dynamic && first.class == timeClass && zonedText.MatchString(text):
+		s.notice("The key %s of %s holds times with a zone (%s), which SQLite orders as text: a later time of another zone may come first, so rows may be missed. Write them all in UTC and one form, or choose another key.", first.Name, s.name, text)
 	}
 }
+
+// zonedText is the end of a time that is written with its zone.
+var zonedText = regexp.MustCompile(`\d(Z|[+-]\d\d:?\d\d)$`)
 
 func numeric(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
