@@ -23,7 +23,7 @@ func (s *Store) Usage(ctx context.Context, kind engine.Kind, id engine.ID) (engi
 }
 
 // Delete removes an object from every list and frees its name, with what only
-// it needs: the schedules of a workflow, the secret of a connection. Its
+// it needs: the schedules and event triggers of a workflow, the secret of a connection. Its
 // versions, runs and bookmarks stay, so that history still reads. What is in
 // use is refused as engine.Usage says.
 func (s *Store) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error {
@@ -45,6 +45,9 @@ func (s *Store) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now 
 		}
 		if _, err := tx.NewDelete().Model((*scheduleRow)(nil)).Where("workflow_id = ?", row.ID).Exec(ctx); err != nil {
 			return fmt.Errorf("delete the schedules of %q: %w", row.Name, err)
+		}
+		if err := s.dropEventTriggers(ctx, tx, id, nil, "the workflow was deleted"); err != nil {
+			return err
 		}
 		if _, err := tx.NewDelete().Model((*secretRow)(nil)).Where("object_id = ?", row.ID).Exec(ctx); err != nil {
 			return fmt.Errorf("delete the secret of %q: %w", row.Name, err)
@@ -77,6 +80,9 @@ func usage(ctx context.Context, on bun.IDB, row *objectRow) (engine.Usage, error
 			return used, err
 		}
 	case engine.KindConnection:
+		if used.Workflows, used.Drafts, err = users(ctx, on, engine.KindWorkflow, func(w engine.WorkflowBody) bool { return w.Uses(used.ID) }); err != nil {
+			return used, err
+		}
 		used.Jobs, err = either(users(ctx, on, engine.KindJob, func(b engine.JobBody) bool { return b.Uses(used.ID) }))
 		if err != nil {
 			return used, err

@@ -42,6 +42,9 @@ func (s *Store) Import(ctx context.Context, set *portable.Set, by string, now ti
 		if made, err = workflow(&row); err != nil {
 			return err
 		}
+		if err := s.putEventTriggers(ctx, tx, &made, now); err != nil {
+			return err
+		}
 		return putSchedules(ctx, tx, made.ID, schedulesOf(&made, next))
 	})
 	return made, entry, err

@@ -70,9 +70,12 @@ func putSchedules(ctx context.Context, tx bun.Conn, workflow engine.ID, next []e
 	return nil
 }
 
-// putFire uses up one due time. Two who try the same one meet at its primary
-// key, and only the first starts a run.
+// putFire uses up one due time, or one batch of events. Two who try the same one
+// due time meet at its primary key, and only the first starts a run.
 func (s *Store) putFire(ctx context.Context, tx bun.Conn, f *flow.Fire, run engine.ID) error {
+	if f.Events != nil {
+		return s.useEvents(ctx, tx, f, run)
+	}
 	if err := s.useDue(ctx, tx, f, run); err != nil {
 		return err
 	}

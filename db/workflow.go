@@ -201,6 +201,9 @@ func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, wi
 		if err := s.publishParts(ctx, tx, with, by, now); err != nil {
 			return err
 		}
+		if err := s.putEventTriggers(ctx, tx, &made, now); err != nil {
+			return err
+		}
 		return putSchedules(ctx, tx, id, schedulesOf(&made, next))
 	})
 	return made, err

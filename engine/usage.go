@@ -27,6 +27,8 @@ func (u *Usage) Refusal() error {
 		return Errorf(Conflict, "Workflow %s is running. Stop the run or wait for its end, then delete it.", u.Name)
 	case u.Runs > 0:
 		return Errorf(Conflict, "A run that needs the %s %s has not ended. Stop the run or wait for its end, then delete it.", u.Kind, u.Name)
+	case len(u.Workflows) > 0 && u.Kind == KindConnection:
+		return Errorf(Conflict, "Connection %s is used by an event trigger of %s. Choose another connection there and publish, then delete it.", u.Name, someNames(u.Workflows))
 	case len(u.Workflows) > 0:
 		return Errorf(Conflict, "The %s %s runs in %s. Take its card off the canvas there and publish, then delete it.", u.Kind, u.Name, someNames(u.Workflows))
 	case len(u.Jobs)+len(u.Crawlers) > 0:
@@ -63,6 +65,11 @@ func (b *JobBody) Uses(connection ID) bool {
 	}
 	return slices.ContainsFunc(b.SQL.Sources, func(s Source) bool { return s.Connection == connection }) ||
 		slices.ContainsFunc(b.SQL.Sinks, func(s Sink) bool { return s.Connection == connection })
+}
+
+// Uses reports whether an event trigger of b looks behind a connection.
+func (b *WorkflowBody) Uses(connection ID) bool {
+	return slices.ContainsFunc(b.Triggers, func(t Trigger) bool { return t.Event.Connection == connection })
 }
 
 // Uses reports whether a place of b lies behind a connection.

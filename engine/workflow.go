@@ -36,6 +36,7 @@ const (
 	OnDemand    TriggerType = "on_demand"
 	Scheduled   TriggerType = "scheduled"
 	Conditional TriggerType = "conditional"
+	OnEvent     TriggerType = "event"
 )
 
 // Trigger starts jobs and crawlers.
@@ -48,6 +49,7 @@ type Trigger struct {
 	Zone      string      `json:"zone,omitempty"`     // IANA name; "" is UTC
 	Missed    Missed      `json:"missed,omitempty"`   // of a schedule
 	Overlap   Overlap     `json:"overlap,omitempty"`  // of a schedule
+	Event     EventRule   `json:"event,omitzero"`     // of an event trigger
 	Predicate Predicate   `json:"predicate,omitzero"`
 	Actions   []Action    `json:"actions,omitempty"`
 }
@@ -122,6 +124,29 @@ func (w *WorkflowBody) Trigger(id ID) *Trigger {
 	return &w.Triggers[i]
 }
 
+// EventTrigger returns the event trigger of that name, or the only one where
+// name is empty.
+func (w *WorkflowBody) EventTrigger(name string) (*Trigger, error) {
+	var found *Trigger
+	for i := range w.Triggers {
+		t := &w.Triggers[i]
+		if t.Type != OnEvent || name != "" && t.Name != name {
+			continue
+		}
+		if found != nil {
+			return nil, Errorf(Invalid, "The workflow has more than one event trigger. Say which one by its name.")
+		}
+		found = t
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case name != "":
+		return nil, Errorf(NotFound, "The workflow has no event trigger with the name %s.", name)
+	}
+	return nil, Errorf(NotFound, "The workflow has no event trigger. Draw one and publish.")
+}
+
 // Refs lists every job and crawler on the canvas once, in the order of their
 // first mention.
 func (w *WorkflowBody) Refs() []Ref {
@@ -168,7 +193,7 @@ type Run struct {
 	// crawl alone.
 	Body       WorkflowBody      `json:"body,omitzero"`
 	Properties map[string]string `json:"properties,omitempty"`
-	By         string            `json:"by"`                // user name, or "schedule"
+	By         string            `json:"by"`                // user name, "schedule" or "event"
 	Trigger    ID                `json:"trigger,omitempty"` // the start trigger
 	Due        time.Time         `json:"due,omitzero"`      // the schedule's instant
 	// Pick, where it is set, are files read again beside the bookmark: nothing

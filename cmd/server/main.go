@@ -25,6 +25,7 @@ type command struct {
 	Workflow cli.Workflow `cmd:"" help:"List, show, run, export and import workflows."`
 	Job      cli.Job      `cmd:"" help:"List jobs and run one alone."`
 	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, and read their logs."`
+	Event    cli.Event    `cmd:"" help:"Send events to event triggers."`
 	Bookmark cli.Bookmark `cmd:"" help:"List, show and move bookmarks."`
 	Signin   cli.Signin   `cmd:"" help:"Print a new sign-in link for the owner."`
 	Health   cli.Health   `cmd:"" help:"Exit with 0 only if the server of a data folder can work."`

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 )
 
 // Change is one line of what a publish changes in the workflow itself.
@@ -95,11 +97,38 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 	put("Time zone", from.Zone, to.Zone)
 	put("Missed times", string(from.Missed), string(to.Missed))
 	put("Overlap", string(from.Overlap), string(to.Overlap))
+	if to.Type == engine.OnEvent {
+		eventFields(from.Event, to.Event, put)
+	}
 	put("Enabled", yesNo(!from.Disabled), yesNo(!to.Disabled))
 	put("Waits for", WaitsFor(from, names), WaitsFor(to, names))
 	put("Starts", Starts(from, names), Starts(to, names))
 	put("Arguments", arguments(from, names), arguments(to, names))
 	return fields
+}
+
+// eventFields puts what differs between two rules of events.
+func eventFields(from, to engine.EventRule, put func(name, was, is string)) {
+	words := func(r engine.EventRule) string {
+		if r == (engine.EventRule{}) {
+			return ""
+		}
+		return arrival.Words(r)
+	}
+	put("Starts a run", words(from), words(to))
+	put("Place", from.Path, to.Path)
+	put("Connection", string(from.Connection), string(to.Connection))
+	put("Queue", from.Queue, to.Queue)
+	put("Looks every, s", seconds(from.Every), seconds(to.Every))
+	put("Settles, s", seconds(from.Settle), seconds(to.Settle))
+}
+
+// seconds writes n, and nothing where the default holds.
+func seconds(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // WaitsFor says what a trigger waits for, in words.

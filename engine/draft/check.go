@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/graph"
 )
 
@@ -57,7 +58,7 @@ func checkTrigger(t *engine.Trigger) error {
 		return refuse(Rule, "%s", engine.MessageOf(err))
 	}
 	switch t.Type {
-	case engine.OnDemand, engine.Scheduled:
+	case engine.OnDemand, engine.Scheduled, engine.OnEvent:
 		if len(t.Predicate.Conditions) > 0 {
 			return refuse(Rule, "A start trigger begins the workflow; nothing can run before it.")
 		}
@@ -77,6 +78,12 @@ func checkTrigger(t *engine.Trigger) error {
 	case engine.OverlapSkip, engine.OverlapQueue:
 	default:
 		return refuse(Rule, "A due time is left out or waits while a run is under way; there is no %q.", t.Overlap)
+	}
+	if t.Type != engine.OnEvent && t.Event != (engine.EventRule{}) {
+		return refuse(Rule, "%s is no event trigger, and has no rule for events.", t.Name)
+	}
+	if err := arrival.Check(t.Event); err != nil {
+		return refuse(Rule, "%s", engine.MessageOf(err))
 	}
 	switch t.Predicate.Logic {
 	case "", engine.All, engine.Any:

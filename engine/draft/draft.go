@@ -86,6 +86,7 @@ type Fields struct {
 	Zone        *string            `json:"zone,omitempty"`
 	Missed      *engine.Missed     `json:"missed,omitempty"`
 	Overlap     *engine.Overlap    `json:"overlap,omitempty"`
+	Event       *engine.EventRule  `json:"event,omitempty"`
 	Disabled    *bool              `json:"disabled,omitempty"`
 	Logic       *engine.Logic      `json:"logic,omitempty"`
 	State       *engine.State      `json:"state,omitempty"`

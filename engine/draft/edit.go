@@ -142,7 +142,7 @@ func (e *edit) addTrigger(op Op) error {
 	}
 	if t.Name == "" {
 		t.Name = e.freeName(map[engine.TriggerType]string{
-			engine.OnDemand: "On demand", engine.Scheduled: "Schedule", engine.Conditional: "Condition",
+			engine.OnDemand: "On demand", engine.Scheduled: "Schedule", engine.Conditional: "Condition", engine.OnEvent: "Event",
 		}[t.Type])
 	}
 	e.body.Triggers = append(e.body.Triggers, t)

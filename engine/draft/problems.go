@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/graph"
 )
 
@@ -76,6 +77,10 @@ func triggerProblems(t *engine.Trigger, facts Facts, hard func(card, format stri
 		if err := facts.Schedule(t.Schedule, t.Zone); err != nil {
 			hard(card, "The schedule of %s is not valid: %s", t.Name, engine.MessageOf(err))
 		}
+	case engine.OnEvent:
+		if err := arrival.Missing(t.Event); err != nil {
+			hard(card, "The event trigger %s is not complete: %s", t.Name, engine.MessageOf(err))
+		}
 	case engine.OnDemand:
 	}
 }
@@ -119,7 +124,7 @@ func soft(body *engine.WorkflowBody, g *graph.Graph, facts Facts) []Problem {
 	case len(g.Cards()) == 0:
 		found = append(found, Problem{Soft: true, Message: "This workflow is empty. Put a trigger and a job on it."})
 	case starts == 0:
-		found = append(found, Problem{Soft: true, Message: "Nothing starts this workflow. Add a trigger: on demand or by schedule."})
+		found = append(found, Problem{Soft: true, Message: "Nothing starts this workflow. Add a trigger: on demand, by schedule or by event."})
 	case starts > glueStarts:
 		found = append(found, Problem{Soft: true, Message: "AWS Glue allows one start trigger in a workflow."})
 	}

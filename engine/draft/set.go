@@ -26,7 +26,7 @@ func (e *edit) setTrigger(op Op) error {
 	}
 	prev := orEmpty(op.Prev)
 	if stale(prev.Name, t.Name) || stale(prev.Schedule, t.Schedule) || stale(prev.Zone, t.Zone) ||
-		stale(prev.Missed, t.Missed) || stale(prev.Overlap, t.Overlap) ||
+		stale(prev.Missed, t.Missed) || stale(prev.Overlap, t.Overlap) || stale(prev.Event, t.Event) ||
 		stale(prev.Disabled, t.Disabled) || prev.Logic != nil && logic(*prev.Logic) != logic(t.Predicate.Logic) {
 		return refuse(Changed, "%s was changed meanwhile.", t.Name)
 	}
@@ -35,6 +35,7 @@ func (e *edit) setTrigger(op Op) error {
 	set(&t.Zone, op.Patch.Zone)
 	set(&t.Missed, op.Patch.Missed)
 	set(&t.Overlap, op.Patch.Overlap)
+	set(&t.Event, op.Patch.Event)
 	set(&t.Disabled, op.Patch.Disabled)
 	set(&t.Predicate.Logic, op.Patch.Logic)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/flow"
 	"dogear/engine/graph"
 )
@@ -26,8 +27,9 @@ func (e *Exec) StartWorkflow(ctx context.Context, id engine.ID, properties map[s
 	return e.startWorkflow(ctx, w, start, properties, by, nil)
 }
 
-// Due starts the run that a schedule is due for, and uses the due time up in
-// the same transaction, so that no time ever starts two.
+// Due starts the run that a schedule is due for or that a batch of events is
+// complete for, and uses the due time or the events up in the same transaction,
+// so that nothing ever starts two.
 func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (engine.Run, error) {
 	w, err := e.Store.Workflow(ctx, workflow)
 	if err != nil {
@@ -35,25 +37,29 @@ func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (eng
 	}
 	trigger := w.Trigger(fire.Trigger)
 	if trigger == nil {
-		return engine.Run{}, engine.Errorf(engine.NotFound, "Workflow %s has no such schedule any more.", w.Name)
+		return engine.Run{}, engine.Errorf(engine.NotFound, "Workflow %s has no such trigger any more.", w.Name)
 	}
-	return e.startWorkflow(ctx, w, trigger, nil, "schedule", &fire)
+	by := "schedule"
+	if fire.Events != nil {
+		by = "event"
+	}
+	return e.startWorkflow(ctx, w, trigger, nil, by, &fire)
 }
 
 // startTrigger is what a person's start fires: the trigger on demand, else the
-// first schedule.
+// first schedule, else the first event trigger.
 func startTrigger(w *engine.Workflow) (*engine.Trigger, error) {
 	if w.Version == 0 {
 		return nil, engine.Errorf(engine.Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
 	}
-	for _, kind := range []engine.TriggerType{engine.OnDemand, engine.Scheduled} {
+	for _, kind := range []engine.TriggerType{engine.OnDemand, engine.Scheduled, engine.OnEvent} {
 		i := slices.IndexFunc(w.Triggers, func(t engine.Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
 		if i >= 0 {
 			return &w.Triggers[i], nil
 		}
 	}
 	return nil, engine.Errorf(engine.Invalid,
-		"Workflow %s has no start: nothing says what runs first. Draw an on-demand trigger or a schedule and connect it to a job or crawler.", w.Name)
+		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
 }
 
 func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, given map[string]string, by string, fire *flow.Fire) (engine.Run, error) {
@@ -76,6 +82,9 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	run.Properties, err = engine.ResolveProperties(w.Properties, given, engine.Moment{Run: run.ID, Started: now, Due: run.Due, Zone: zone})
 	if err != nil {
 		return engine.Run{}, err
+	}
+	if fire != nil && fire.Events != nil {
+		run.Properties[arrival.IDsProperty] = arrival.IDs(fire.Events)
 	}
 	if err := e.checkDeclared(ctx, &w, run.Properties, given); err != nil {
 		return engine.Run{}, err

@@ -42,7 +42,7 @@ type Writes struct {
 	Batch     *engine.Batch        // its new state, plan or manifest
 	Bookmarks []Move               // compared and set
 	Tables    []engine.TableChange // of the catalog
-	Fire      *Fire                // the due time that this run uses up
+	Fire      *Fire                // the due time or the events that this run uses up
 	Inputs    []Input              // lines of batch_input
 }
 
@@ -75,9 +75,11 @@ type Move struct {
 	FromRoot string
 }
 
-// Fire uses up one due time of one schedule.
+// Fire uses up one due time of one schedule, or one batch of events of one event
+// trigger.
 type Fire struct {
 	Trigger engine.ID
+	Events  []string // ids, the oldest first; nil for a schedule
 	Due     time.Time
 	Next    time.Time // zero: never again
 	Note    string    // why no run was started, where none was

@@ -67,10 +67,23 @@ type Trigger struct {
 	Zone     string             `yaml:"zone,omitempty"`
 	Missed   engine.Missed      `yaml:"missed,omitempty"`
 	Overlap  engine.Overlap     `yaml:"overlap,omitempty"`
+	Event    *Event             `yaml:"event,omitempty"`
 	Logic    engine.Logic       `yaml:"logic,omitempty"`
 	When     []Condition        `yaml:"when,omitempty"`
 	Start    []Action           `yaml:"start,omitempty"`
 	At       *Place             `yaml:"at,flow,omitempty"`
+}
+
+// Event is what an event trigger waits for.
+type Event struct {
+	Source     engine.EventSource `yaml:"source"`
+	Size       int                `yaml:"batch_size"`
+	Window     int                `yaml:"batch_window_seconds,omitempty"`
+	Path       string             `yaml:"path,omitempty"`
+	Connection string             `yaml:"connection,omitempty"`
+	Queue      string             `yaml:"queue,omitempty"`
+	Every      int                `yaml:"every_seconds,omitempty"`
+	Settle     int                `yaml:"settle_seconds,omitempty"`
 }
 
 // Condition is met when its node ends in State.

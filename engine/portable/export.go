@@ -1,6 +1,8 @@
 package portable
 
 import (
+	"cmp"
+
 	"dogear/engine"
 )
 
@@ -92,7 +94,7 @@ func (x *exporter) connection(id engine.ID) string {
 	}
 	name, ok := x.links[id]
 	if !ok {
-		x.miss("one of its jobs or crawlers uses a connection that was deleted. Choose another one first.")
+		x.miss("one of its triggers, jobs or crawlers uses a connection that was deleted. Choose another one first.")
 	}
 	return name
 }
@@ -113,6 +115,9 @@ func (x *exporter) workflow(w *engine.Workflow) Workflow {
 			Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, Missed: t.Missed, Overlap: t.Overlap,
 			Logic: t.Predicate.Logic, At: place(string(t.ID)),
 		}
+		if t.Type == engine.OnEvent {
+			made.Event = x.event(t.Event)
+		}
 		for _, c := range t.Predicate.Conditions {
 			named[c.Ref] = true
 			made.When = append(made.When, Condition{Node: x.node(c.Ref), State: c.State})
@@ -129,6 +134,13 @@ func (x *exporter) workflow(w *engine.Workflow) Workflow {
 		}
 	}
 	return out
+}
+
+func (x *exporter) event(r engine.EventRule) *Event {
+	return &Event{
+		Source: cmp.Or(r.Source, engine.EventCalls), Size: r.Size, Window: r.Window, Path: r.Path, Connection: x.connection(r.Connection),
+		Queue: r.Queue, Every: r.Every, Settle: r.Settle,
+	}
 }
 
 func (x *exporter) crawler(c *engine.Crawler) Crawler {

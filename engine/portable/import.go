@@ -266,6 +266,12 @@ func (r *reader) trigger(t *Trigger, was *engine.WorkflowBody, now time.Time) en
 	if i := slices.IndexFunc(was.Triggers, func(old engine.Trigger) bool { return old.Name == t.Name }); i >= 0 {
 		made.ID = was.Triggers[i].ID
 	}
+	if t.Event != nil {
+		made.Event = engine.EventRule{
+			Source: t.Event.Source, Size: t.Event.Size, Window: t.Event.Window, Path: t.Event.Path, Connection: r.connection(about, t.Event.Connection),
+			Queue: t.Event.Queue, Every: t.Event.Every, Settle: t.Event.Settle,
+		}
+	}
 	for _, c := range t.When {
 		made.Predicate.Conditions = append(made.Predicate.Conditions, engine.Condition{Ref: r.ref(about, c.Node), State: c.State})
 	}

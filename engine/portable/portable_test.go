@@ -99,6 +99,16 @@ func document(t *rapid.T, connection string) portable.Document {
 					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": word.Draw(t, "argument")}}},
 				},
 				{
+					Name: "arrivals", Type: engine.OnEvent, Event: &portable.Event{
+						Source: engine.EventFiles, Size: 10, Window: 60, Path: "s3://b/x/*.csv", Connection: connection, Queue: "https://sqs.example/1/q", Every: 30, Settle: 5,
+					},
+					Start: []portable.Action{{Node: portable.Node{Job: first}}},
+				},
+				{
+					Name: "calls", Type: engine.OnEvent, Event: &portable.Event{Source: engine.EventCalls, Size: 1},
+					Start: []portable.Action{{Node: portable.Node{Job: first}}},
+				},
+				{
 					Name: name(4, "trigger"), Type: engine.Conditional, Logic: engine.Any, When: []portable.Condition{{Node: portable.Node{Job: first}, State: engine.Succeeded}},
 					Start: []portable.Action{{Node: portable.Node{Crawler: crawler}}},
 				},

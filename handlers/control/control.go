@@ -37,6 +37,8 @@ type Store interface {
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
 	Branches(ctx context.Context, job engine.ID, name string) ([]engine.Bookmark, error)
 	DropBranch(ctx context.Context, id engine.ID) error
+	AddEvent(ctx context.Context, e engine.TriggerEvent) (fresh bool, err error)
+	EventTrigger(ctx context.Context, id engine.ID) (engine.EventTrigger, error)
 }
 
 // Exec starts and stops runs.
@@ -84,6 +86,7 @@ type Config struct {
 	// SignIn makes a link with which its holder becomes the owner, once.
 	SignIn func(ctx context.Context) (string, error)
 	Next   func(t engine.Trigger, after time.Time) time.Time
+	Came   func(trigger engine.ID) // an event came for it
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -110,6 +113,7 @@ func New(cfg Config) http.Handler {
 		"POST /resume":   c.resume,
 		"POST /pause":    c.pause,
 		"POST /go-on":    c.goOn,
+		"POST /event":    c.sendEvent,
 		"GET /jobs":      c.jobs,
 		"POST /job":      c.startJob,
 		"GET /bookmarks": c.bookmarks,

@@ -47,6 +47,9 @@ func (p *Pages) editorRoutes() []web.Route {
 		post("/workflows/:id/panel", p.saveWorkflow),
 		get("/workflows/:id/cards/:card", p.cardPanel),
 		post("/workflows/:id/cards/:card", p.saveCard),
+		get("/workflows/:id/cards/:card/events", p.cardEvents),
+		post("/workflows/:id/cards/:card/discard", p.discardEvents),
+		post("/workflows/:id/cards/:card/secret", p.newSecret),
 		get("/workflows/:id/publish", p.publishDialog),
 		post("/workflows/:id/publish", p.publish),
 		get("/api/ui/workflows/:id/draft", p.draftSince),
@@ -77,7 +80,7 @@ func (p *Pages) editor(c web.Ctx) error {
 		Section: "Workflows",
 		Crumbs:  []layout.Crumb{{Label: "Workflows", Href: "/workflows"}, {Label: desk.draft.Name}},
 		Actions: editor.Head(state),
-		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:bookmarks"},
+		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:bookmarks", "changed:events"},
 		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
 		Wide: true,
 	}, editor.Page(state, canvas.Palette(view.Base, desk.items("")), canvas.Canvas(view), editor.Details(panel)))
@@ -253,7 +256,7 @@ func (d *desk) canvas(p *Pages, problems []draft.Problem) canvas.View {
 }
 
 // onCanvas are the infos of the jobs and crawlers that the draft names, and
-// what its schedules say.
+// what its schedules and event triggers say.
 func (d *desk) onCanvas() canvas.Infos {
 	infos := canvas.Infos{}
 	for _, ref := range d.draft.Body.Refs() {
@@ -262,11 +265,23 @@ func (d *desk) onCanvas() canvas.Infos {
 		}
 	}
 	for i := range d.draft.Body.Triggers {
-		if t := &d.draft.Body.Triggers[i]; t.Type == engine.Scheduled {
-			infos[string(t.ID)] = canvas.Info{Name: t.Name, Sub: canvas.Fires(t), Icon: canvas.TriggerIcon(t.Type)}
+		t := &d.draft.Body.Triggers[i]
+		if info := infoOfTrigger(t); info.Name != "" {
+			infos[string(t.ID)] = info
 		}
 	}
 	return infos
+}
+
+// infoOfTrigger is what the browser cannot say of a trigger by itself; empty
+// where it can.
+func infoOfTrigger(t *engine.Trigger) canvas.Info {
+	if t.Type != engine.Scheduled && t.Type != engine.OnEvent {
+		return canvas.Info{}
+	}
+	enabled := *t // that one is not, the browser knows
+	enabled.Disabled = false
+	return canvas.Info{Name: t.Name, Sub: canvas.TriggerSub(&enabled), Icon: canvas.TriggerIcon(t.Type)}
 }
 
 // selected is the card that an address names, or none where it is not there.

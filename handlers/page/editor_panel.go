@@ -70,6 +70,11 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	}
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
 		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
+		panel.Info = infoOfTrigger(panel.Trigger)
+		if panel.Trigger.Type == engine.OnEvent {
+			panel.Events, err = p.eventsOf(c.Request().Context(), panel.Trigger.ID)
+			return panel, err
+		}
 		panel.Ticks, err = p.Store.Ticks(c.Request().Context(), panel.Trigger.ID, lastTicks)
 		return panel, err
 	}
@@ -155,6 +160,14 @@ func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) er
 			return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
 		}
 	}
+	if t.Type == engine.OnEvent {
+		wrong := eventOp(&t, ops[0], values)
+		if len(wrong) > 0 {
+			panel.Seen = seenTrigger(*panel.Seen, values)
+			panel.Errors = wrong
+			return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+		}
+	}
 	return p.saveOps(c, panel, ops, "name")
 }
 
@@ -163,6 +176,7 @@ func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) er
 func seenTrigger(t engine.Trigger, values url.Values) *engine.Trigger {
 	t.Name, t.Schedule, t.Zone = values.Get("seen.name"), values.Get("seen.schedule"), values.Get("seen.zone")
 	t.Missed, t.Overlap = engine.Missed(values.Get("seen.missed")), engine.Overlap(values.Get("seen.overlap"))
+	t.Event, _ = readEvent(t.Event, values, "seen.")
 	return &t
 }
 

@@ -30,6 +30,7 @@ type Store interface {
 	crawlerStore
 	connectionStore
 	usageStore
+	eventStore
 	Totals(ctx context.Context) (engine.Totals, error)
 }
 
@@ -49,6 +50,10 @@ type Config struct {
 	Health    Health
 	// Next says when a trigger fires next after now; zero for never.
 	Next func(t engine.Trigger, after time.Time) time.Time
+	// Came is told that what waits for an event trigger is not as it was.
+	Came func(trigger engine.ID)
+	// Address is where people and senders see the server.
+	Address func() string
 	// Sample is nil where the server began without one.
 	Sample   Sample
 	Auth     *auth.Service

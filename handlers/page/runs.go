@@ -94,6 +94,9 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	if v.Triggers, err = p.Store.TriggerRuns(ctx, v.Run.ID); err != nil {
 		return v, err
 	}
+	if v.Events, err = p.Store.EventsOf(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
 	return v, nil
 }
 

@@ -122,7 +122,7 @@ func (f failures) answer(err error, c Ctx) {
 			message += " Reference " + reference + "."
 		}
 		err = Render(c, status, layout.Toast(message, true))
-	case strings.HasPrefix(c.Request().URL.Path, "/api/"):
+	case forScripts(c.Request().URL.Path):
 		err = c.JSON(status, map[string]string{"code": codeOf(err), "message": message})
 	default:
 		page := layout.Page{Title: title, Frame: Frame(c, f.sessions, f.files, f.now())}
@@ -131,6 +131,11 @@ func (f failures) answer(err error, c Ctx) {
 	if err != nil {
 		f.log.ErrorContext(c.Request().Context(), "error page failed", "err", err)
 	}
+}
+
+// forScripts reports whether nobody but a program asks for what is at path.
+func forScripts(path string) bool {
+	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/hooks/")
 }
 
 // codeOf is the code of err for scripts.

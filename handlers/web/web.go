@@ -31,6 +31,9 @@ type Route struct {
 	Path    string // exact; ":id" is an id of ours, see params
 	Handler Handler
 	Public  bool
+	// Rate is how many requests a second one address may send for long; 0 is no
+	// limit. Four times as many are taken at once.
+	Rate int
 }
 
 // Config is what the server's way in is made of.
@@ -68,6 +71,7 @@ func New(cfg Config) (http.Handler, error) {
 
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
+	e.IPExtractor = echo.ExtractIPDirect() // a header could be anything
 	e.HTTPErrorHandler = failures{files: cfg.Files, sessions: cfg.Sessions, log: cfg.Log, now: cfg.Now}.answer
 	e.Use(
 		middleware.RequestIDWithConfig(middleware.RequestIDConfig{
@@ -85,6 +89,9 @@ func New(cfg Config) (http.Handler, error) {
 	)
 	for _, r := range routes {
 		guards := []echo.MiddlewareFunc{checkParams}
+		if r.Rate > 0 {
+			guards = []echo.MiddlewareFunc{limitRate(r.Rate), checkParams}
+		}
 		if !r.Public {
 			guards = []echo.MiddlewareFunc{cfg.Sessions.need, cfg.Sessions.needToken, checkParams}
 		}

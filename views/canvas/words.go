@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/draft"
 	"dogear/engine/schedule"
 	"dogear/views/show"
@@ -19,6 +20,8 @@ func TriggerIcon(kind engine.TriggerType) string {
 		return "mouse-pointer-click"
 	case engine.Scheduled:
 		return "calendar-clock"
+	case engine.OnEvent:
+		return "zap"
 	default:
 		return "git-merge"
 	}
@@ -38,6 +41,8 @@ func TriggerSub(t *engine.Trigger) string {
 		return "On demand"
 	case t.Type == engine.Scheduled:
 		return Fires(t)
+	case t.Type == engine.OnEvent:
+		return arrival.Words(t.Event)
 	}
 	n := len(t.Predicate.Conditions)
 	switch {
@@ -111,6 +116,8 @@ func kindWord(kind string) string {
 		return "Trigger, on demand"
 	case string(engine.Scheduled):
 		return "Trigger, by schedule"
+	case string(engine.OnEvent):
+		return "Trigger, by events"
 	case string(engine.Conditional):
 		return "Condition"
 	case string(engine.KindCrawler):

@@ -112,6 +112,7 @@ type Panel struct {
 	Ticks   []engine.Tick   // what became of its last due times, newest first
 	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
+	Events  *Events // of an event trigger
 
 	Job         *job.Fields
 	JobState    engine.Draft[engine.JobBody]

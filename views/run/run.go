@@ -74,7 +74,8 @@ type View struct {
 	Run      engine.Run
 	Nodes    []engine.NodeRun
 	Triggers []engine.TriggerRun
-	Selected string // the card whose panel is open
+	Events   []engine.TriggerEvent // that started it
+	Selected string                // the card whose panel is open
 	Now      time.Time
 	CSRF     string
 }

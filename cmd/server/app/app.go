@@ -167,6 +167,8 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	work.Go(func() error { return h.exec.Run(ctx) })
 	work.Go(func() error { return h.listen(ctx) })
 	work.Go(func() error { return h.clock.Run(ctx) })
+	work.Go(func() error { return h.gate.Run(ctx) })
+	work.Go(func() error { return h.lookout.Run(ctx) })
 	work.Go(func() error { return h.sweep(ctx) })
 	work.Go(func() error { return h.watch(ctx) })
 	work.Go(func() error {

@@ -14,6 +14,8 @@ import (
 
 	"dogear/db"
 	"dogear/engine"
+	"dogear/engine/arrival/gate"
+	"dogear/engine/arrival/lookout"
 	"dogear/engine/auth"
 	"dogear/engine/bookmark"
 	"dogear/engine/bucket"
@@ -24,6 +26,7 @@ import (
 	"dogear/engine/exec"
 	"dogear/engine/place"
 	"dogear/engine/query"
+	"dogear/engine/queue"
 	"dogear/engine/runner"
 	"dogear/engine/runner/shim"
 	"dogear/engine/schedule"
@@ -31,6 +34,7 @@ import (
 	"dogear/engine/sink"
 	"dogear/engine/source"
 	"dogear/engine/table"
+	"dogear/handlers/hook"
 	"dogear/handlers/live"
 	"dogear/handlers/page"
 	"dogear/handlers/web"
@@ -46,6 +50,8 @@ type house struct {
 	auth    *auth.Service
 	exec    *exec.Exec
 	clock   *alarm.Clock
+	gate    *gate.Gate
+	lookout *lookout.Lookout
 	sinks   *sink.Sink
 	handler http.Handler
 	control http.Handler // of the command line
@@ -81,6 +87,9 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 		Fits: h.fits(roots), Committed: h.committed, Progress: h.progress, Logged: h.logged,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
+	h.gate = gate.New(store, h.exec, log, time.Now, h.eventsChanged)
+	h.lookout = lookout.New(store, sources, queue.New(connections{store}), log, time.Now, h.came)
+	hooks := &hook.Hooks{Store: store, Now: time.Now, Came: h.came}
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
@@ -94,14 +103,14 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	pages := page.New(page.Config{
 		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Health: h, Sample: h.samplePage(),
-		Next: next, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
+		Next: next, Came: h.came, Address: func() string { return h.address }, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})
 	sockets := live.New(live.Config{
 		Hub: h.hub, Sessions: sessions, Origin: cfg.Origin, Log: log,
 		Snapshots: map[string]live.Snapshot{"run": live.OfRun(store), "draft": live.OfDraft(drafts)},
 	})
 	h.handler, err = web.New(web.Config{
-		Routes: slices.Concat(pages.Routes(), sockets.Routes(), h.healthRoutes()),
+		Routes: slices.Concat(pages.Routes(), hooks.Routes(), sockets.Routes(), h.healthRoutes()),
 		Files:  files, Sessions: sessions, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ func (h *house) portables() *portable.Service {
 func (h *house) commands(moves *bookmark.Service) http.Handler {
 	return control.New(control.Config{
 		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
-		Hub: h.hub, Next: next, Log: h.log, Now: time.Now,
+		Hub: h.hub, Next: next, Came: h.came, Log: h.log, Now: time.Now,
 	})
 }
 

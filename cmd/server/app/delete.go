@@ -7,8 +7,8 @@ import (
 	"dogear/engine"
 )
 
-// Delete removes an object and tells open pages; the alarm forgets the
-// schedules of a workflow.
+// Delete removes an object and tells open pages; what waits for its triggers
+// is told.
 func (h *house) Delete(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error {
 	if err := h.store.Delete(ctx, kind, id, now); err != nil {
 		return err

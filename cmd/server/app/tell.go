@@ -45,6 +45,8 @@ func (h *house) wakeClocks() {
 
 func (h *house) wakeOwnClocks() {
 	h.clock.Wake()
+	h.gate.Wake()
+	h.lookout.Wake()
 }
 
 // listen hears what other servers tell, until ctx ends.

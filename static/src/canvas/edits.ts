@@ -292,6 +292,7 @@ export class Edits {
       const id = ulid();
       const made: Trigger = { id, name: "", type: block.kind as Trigger["type"] };
       if (block.kind === "scheduled") made.schedule = "cron(0 2 * * ? *)";
+      if (block.kind === "event") made.event = { source: "files", size: 1 };
       return { card: id, op: { op: "add_trigger", new: made, at } };
     }
     const card = await this.ask({ kind: block.kind });
@@ -331,7 +332,7 @@ export class Edits {
   }
 }
 
-const begins = (block: Block): boolean => block.kind === "on_demand" || block.kind === "scheduled";
+const begins = (block: Block): boolean => ["on_demand", "scheduled", "event"].includes(block.kind);
 
 // insertable are the blocks that become a job or crawler.
 const insertable = (block: Block): boolean => block.kind === "job" || block.kind === "crawler" || block.kind === "existing";

@@ -67,7 +67,7 @@ function run(body: Body, op: Op, infos: Record<string, Info>, removed: Set<strin
   throw new Refusal("rule", `There is no operation ${op.op}.`);
 }
 
-const defaults = { on_demand: "On demand", scheduled: "Schedule", conditional: "Condition" };
+const defaults = { on_demand: "On demand", scheduled: "Schedule", event: "Event", conditional: "Condition" };
 
 function triggerOf(body: Body, id: string): Trigger {
   const t = body.triggers?.find((t) => t.id === id);

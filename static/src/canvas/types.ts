@@ -20,10 +20,11 @@ export interface Action {
 export interface Trigger {
   id: string;
   name: string;
-  type: "on_demand" | "scheduled" | "conditional";
+  type: "on_demand" | "scheduled" | "event" | "conditional";
   disabled?: boolean;
   schedule?: string;
   zone?: string;
+  event?: { source?: string; size?: number }; // the rest is the server's
   predicate?: { logic?: Logic; conditions?: Condition[] };
   actions?: Action[];
 }

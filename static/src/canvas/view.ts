@@ -15,6 +15,7 @@ interface Line {
 const kinds: Record<string, string> = {
   on_demand: "Trigger, on demand",
   scheduled: "Trigger, by schedule",
+  event: "Trigger, by events",
   conditional: "Condition",
   job: "Job",
   crawler: "Crawler",
@@ -267,14 +268,15 @@ export class View {
 }
 
 export function triggerIcon(t: Trigger): string {
-  return { on_demand: "mouse-pointer-click", scheduled: "calendar-clock", conditional: "git-merge" }[t.type];
+  return { on_demand: "mouse-pointer-click", scheduled: "calendar-clock", event: "zap", conditional: "git-merge" }[t.type];
 }
 
 export function triggerSub(t: Trigger, info?: Info): string {
   if (t.disabled) return "Disabled";
   if (t.type === "on_demand") return "On demand";
-  // Only the server can say a schedule in words.
+  // Only the server can say a schedule or a rule of events in words.
   if (t.type === "scheduled") return info?.sub || t.zone || "UTC";
+  if (t.type === "event") return info?.sub || "By events";
   const n = conditions(t).length;
   if (n === 0) return "Waits for nothing yet";
   if (n === 1) return "Starts nothing yet";
