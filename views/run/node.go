@@ -257,6 +257,9 @@ func PageInputs(plan engine.Plan, from, limit int) Inputs {
 		for _, o := range s.Taken {
 			taken[o.Reason] = true
 		}
+		if s.Compared != nil { // its rows are taken together, whatever each is taken for
+			taken[engine.ReasonChanged] = true
+		}
 		for _, r := range reasons {
 			if t := sums[r.reason]; t.Files > 0 {
 				page.Groups = append(page.Groups, InputGroup{Source: s.Source, Reason: r.reason, Taken: taken[r.reason], Tally: t})
