@@ -165,8 +165,8 @@ func (w *world) publish(a attempt) error {
 		if a.dies == half && i == len(b.read)/2 {
 			return errDied
 		}
-		if at := slices.Index(w.stages[b.run], e); at >= 0 {
-			w.stages[b.run] = slices.Delete(w.stages[b.run], at, at+1)
+		if stage := w.stages[b.run]; len(stage) > 0 && stage[0] == e {
+			w.stages[b.run] = stage[1:]
 			w.target[content(e.Object)]++
 		}
 	}

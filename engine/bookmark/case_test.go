@@ -198,6 +198,29 @@ func TestB06OnlyTheContentOfWhatWasReadIsNoticed(t *testing.T) {
 	}
 }
 
+// TestB06ACopyIsNoticedInALargeLedger: of files that are still there, however
+// many of them.
+func TestB06ACopyIsNoticedInALargeLedger(t *testing.T) {
+	t.Parallel()
+	w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.CSV, Ctx: "src"}, engine.Merge)
+	const many = 300_000
+	for i := range many {
+		w.put(fmt.Sprintf("in/%07d.csv", i), 40, fmt.Sprintf("%032x", i), noon)
+	}
+	_, _, err := w.run(t, noon.Add(time.Hour), true)
+	must(t, err)
+	w.put("in/copy.csv", 40, fmt.Sprintf("%032x", many/2), noon.Add(2*time.Hour))
+	w.put("in/other.csv", 40, fmt.Sprintf("%032x", many), noon.Add(2*time.Hour))
+
+	part, err := w.plan(t.Context(), noon.Add(3*time.Hour))
+
+	must(t, err)
+	want := "A new file has the same content as one that was read before: in/copy.csv as in/0150000.csv. Its rows come again."
+	if len(part.Taken) != 2 || !slices.Equal(part.Notices, []string{want}) {
+		t.Errorf("took %d files with notices %q, want 2 and %q", len(part.Taken), part.Notices, want)
+	}
+}
+
 func TestB28BurstIsReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(engine.Source{Name: "src", Path: "s3://lake/in/", Format: engine.JSON, Ctx: "src", Options: engine.SourceOptions{MaxFiles: 15_000}}, engine.Merge)

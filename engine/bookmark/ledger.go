@@ -87,14 +87,6 @@ func (c *cursor) next() *engine.Entry {
 	return e
 }
 
-// entriesLeft counts the entries of the pages that were not read yet.
-func (c *cursor) entriesLeft() (n int64) {
-	for _, ref := range c.refs {
-		n += ref.N
-	}
-	return n
-}
-
 func (c *cursor) load() {
 	if c.entries, c.err = load(c.ctx, c.pages, c.refs[0], &c.decoder); c.err == nil {
 		c.refs = c.refs[1:]

@@ -2,41 +2,30 @@ package bookmark
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/bookmark/page"
 )
-
-// content is what two objects of a store have in common where they hold the
-// same.
-type content struct {
-	size int64
-	etag string
-}
 
 // sameContent notes new objects that hold what was read before under another
 // key: somebody moved, renamed or copied a file, and its rows will come again
 // (B06). They are read all the same, as Glue does, but not in silence.
 func (m *merge) sameContent(ctx context.Context) error {
-	worth, err := m.worth(ctx)
-	if err != nil {
-		return err
-	}
-	byContent := map[content][]int{}
+	var fresh freshContents
 	bySize := map[int64][]int{} // where there is no ETag
 	for i, o := range m.part.Taken {
 		switch {
 		case o.Reason != engine.ReasonNew || o.Size == 0:
 		case o.ETag != "":
-			if at := (content{o.Size, o.ETag}); worth == nil || worth[at] {
-				byContent[at] = append(byContent[at], i)
-			}
+			fresh.add(o.ETag, i)
 		default:
 			bySize[o.Size] = append(bySize[o.Size], i)
 		}
 	}
 	same := map[int]string{} // the key that was read, by index of what is taken
-	if err := m.sameETag(ctx, byContent, same); err != nil {
+	if err := m.sameETag(ctx, &fresh, same); err != nil {
 		return err
 	}
 	if err := m.sameFile(ctx, bySize, same); err != nil {
@@ -57,60 +46,53 @@ func (m *merge) sameContent(ctx context.Context) error {
 	return nil
 }
 
-// mostCompared is up to how large a ledger copies are looked for in all of it.
-// Beyond that walking it once more would cost as much as the plan itself, and
-// only what is gone is compared: files that were moved or renamed.
-const mostCompared = 250_000
-
-// worth are the contents that are compared in a ledger too large to be walked
-// once more; nil is every content.
-func (m *merge) worth(ctx context.Context) (map[content]bool, error) {
-	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
-	if ledger.entriesLeft() <= mostCompared {
-		return nil, ledger.err
-	}
-	worth := map[content]bool{}
-	for e := range m.gones {
-		worth[content{e.Size, e.ETag}] = true
-	}
-	return worth, ledger.err
-}
-
-// gones yields what the ledger knew of the objects that are gone.
-func (m *merge) gones(yield func(*engine.Entry) bool) {
-	for i := range m.part.Exceptions {
-		if o := &m.part.Exceptions[i]; o.Reason == engine.ReasonGone && o.Prior != nil && !yield(o.Prior) {
-			return
-		}
-	}
-}
-
 // sameETag looks for the content of new objects in the ledger. It walks that
-// once more, and only where something is new.
-func (m *merge) sameETag(ctx context.Context, fresh map[content][]int, same map[int]string) error {
-	if len(fresh) == 0 {
+// once more, only where something is new, and unpacks of each page no more than
+// is needed to pass it over: that is a fifth of what the plan takes, and holds
+// one page at a time.
+func (m *merge) sameETag(ctx context.Context, fresh *freshContents, same map[int]string) error {
+	if len(fresh.sums) == 0 {
 		return nil
 	}
-	compare := func(e *engine.Entry) {
-		for _, i := range fresh[content{e.Size, e.ETag}] {
-			if same[i] == "" && m.part.Taken[i].Key != e.Key {
-				same[i] = strings.Clone(e.Key)
-			}
+	fresh.seal()
+	all, err := refs(ctx, m.planner.Ledger, m.part.LedgerRoot)
+	if err != nil {
+		return err
+	}
+	var decoder page.Decoder
+	for _, ref := range all {
+		body, err := m.planner.Ledger.Page(ctx, ref.ID)
+		if err != nil {
+			return fmt.Errorf("read a page of a ledger: %w", err)
+		}
+		hit := false
+		if err := decoder.Prints(body, func(sum uint64) { hit = hit || fresh.maybe(sum) }); err != nil {
+			return err
+		}
+		if !hit {
+			continue
+		}
+		entries, err := decoder.Decode(body)
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			m.compareContent(&entries[i], fresh, same)
 		}
 	}
-	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
-	if ledger.entriesLeft() > mostCompared {
-		for e := range m.gones {
-			compare(e)
-		}
-		return ledger.err
+	return nil
+}
+
+// compareContent notes the new objects that hold what e was read with.
+func (m *merge) compareContent(e *engine.Entry, fresh *freshContents, same map[int]string) {
+	if e.State != engine.EntryRead && e.State != engine.EntryGone {
+		return
 	}
-	for e := ledger.next(); e != nil; e = ledger.next() {
-		if e.State == engine.EntryRead || e.State == engine.EntryGone {
-			compare(e)
+	for i := range fresh.with(e.ETag) {
+		if o := &m.part.Taken[i]; same[i] == "" && o.Key != e.Key && o.Size == e.Size && o.ETag == e.ETag {
+			same[i] = strings.Clone(e.Key)
 		}
 	}
-	return ledger.err
 }
 
 // sameFile looks for new files of a folder among those that are gone from it:

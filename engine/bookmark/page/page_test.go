@@ -2,8 +2,11 @@ package page_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"dogear/engine"
 	"dogear/engine/bookmark/page"
@@ -32,6 +35,7 @@ func TestPagesOfEarlierLayoutsAreRead(t *testing.T) {
 		}
 
 		got, err := page.Decode(body)
+		checkPrints(t, body, got)
 
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: unpacked %+v (%v), want %+v", layout, got, err, want)
@@ -53,6 +57,53 @@ func TestOneDecoderReadsManyPages(t *testing.T) {
 		got, err := d.Decode(page.Encode(want))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("unpacked %+v (%v), want %+v", got, err, want)
+		}
+	}
+}
+
+// checkPrints compares what Prints yields with the ETags of entries.
+func checkPrints(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, body []byte, entries []engine.Entry) {
+	t.Helper()
+	var got []uint64
+	err := new(page.Decoder).Prints(body, func(sum uint64) { got = append(got, sum) })
+	var want []uint64
+	for _, e := range entries {
+		want = append(want, page.Print(e.ETag))
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("the prints are %v (%v), want %v of %+v", got, err, want, entries)
+	}
+}
+
+// TestPrintsAreThoseOfTheEntries: however a column of ETags is written.
+func TestPrintsAreThoseOfTheEntries(t *testing.T) {
+	t.Parallel()
+	etags := rapid.SampledFrom([]string{"", "0f", "9e107d9d372bb6826bd81d3542a419d6", "9e107d9d372bb6826bd81d3542a419d7-12", "9E107D9D372BB6826BD81D3542A419D6", "0123456789abcdef", "0123456789abcde", "ü"})
+	rapid.Check(t, func(t *rapid.T) {
+		alphabet := rapid.SliceOfN(etags, 1, 3).Draw(t, "etags")
+		var entries []engine.Entry
+		for i := range rapid.IntRange(0, 40).Draw(t, "entries") {
+			entries = append(entries, engine.Entry{
+				Object: engine.Object{Key: fmt.Sprintf("in/%06d", i), Size: int64(i) << 20, ModNS: int64(-i), ETag: rapid.SampledFrom(alphabet).Draw(t, "etag"), Inode: uint64(i) << 40},
+				State:  engine.EntryRead,
+			})
+		}
+		if len(entries) > 0 {
+			checkPrints(t, page.Encode(entries), entries)
+		}
+	})
+}
+
+// TestABrokenPageHasNoPrints: it is an error, as for Decode.
+func TestABrokenPageHasNoPrints(t *testing.T) {
+	t.Parallel()
+	body := page.Encode([]engine.Entry{{Object: engine.Object{Key: "a", ETag: "x"}}, {Object: engine.Object{Key: "b", ETag: "y"}}})
+	for _, broken := range [][]byte{nil, {}, {4}, body[:len(body)-1], {99, 1, 2}} {
+		if err := new(page.Decoder).Prints(broken, func(uint64) {}); err == nil {
+			t.Errorf("%v was looked through without an error", broken)
 		}
 	}
 }
