@@ -213,7 +213,7 @@ type txState struct {
 	open int
 	// heads are those read already: the rules ask for a name, then exec for the
 	// version that starts.
-	heads map[engine.Ref]engine.Head
+	heads map[engine.Ref]flow.Head
 	err   error
 }
 
@@ -265,34 +265,41 @@ func (t *txState) OpenRuns(workflow engine.ID) (n int) {
 }
 
 // Room asks only where there are other servers: of one alone, exec knows the
-// work. Its lock is tried and not waited for, since two groups of steps could
-// wait for each other; who fails to get it looks again when the other is done.
-func (t *txState) Room(ref engine.Ref, limit int) bool {
+// work. Its locks are tried and not waited for, since two groups of steps could
+// wait for each other; who fails to get one looks again when the other is done.
+func (t *txState) Room(n *engine.NodeRun, ofJob, ofPool int) bool {
 	if !t.s.Shared() {
 		return true
 	}
+	return t.below(ofJob, "ref", n.Ref.String()) && (n.Pool == "" || t.below(ofPool, "pool", n.Pool))
+}
+
+// below reports whether fewer node runs than limit are under way with one value
+// in a column, and keeps others from starting one.
+func (t *txState) below(limit int, column, value string) bool {
 	var mine bool
-	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, ref.String()).Scan(&mine))
+	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, column+" "+value).Scan(&mine))
 	if !mine {
 		return false
 	}
 	var n int // a statement of its own: it must see what was committed before the lock was free
-	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT count(*) FROM node_run WHERE ref = $1 AND `+underWay, ref.String()).Scan(&n))
+	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT count(*) FROM node_run WHERE `+column+` = $1 AND `+underWay, value).Scan(&n))
 	return n < limit
 }
 
-func (t *txState) Head(ref engine.Ref) engine.Head {
+func (t *txState) Head(ref engine.Ref) flow.Head {
 	if head, ok := t.heads[ref]; ok {
 		return head
 	}
-	head := engine.Head{ID: ref.ID}
-	err := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT name, version FROM object WHERE id = ? AND deleted_at = 0`), string(ref.ID)).Scan(&head.Name, &head.Version)
+	var head flow.Head
+	err := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT name, version, max_runs, priority, pool FROM object WHERE id = ? AND deleted_at = 0`), string(ref.ID)).
+		Scan(&head.Name, &head.Version, &head.MaxRuns, &head.Priority, &head.Pool)
 	if errors.Is(err, sql.ErrNoRows) {
 		head.Name, err = "deleted "+string(ref.Kind), nil
 	}
 	t.keep(err)
 	if t.heads == nil {
-		t.heads = map[engine.Ref]engine.Head{}
+		t.heads = map[engine.Ref]flow.Head{}
 	}
 	t.heads[ref] = head
 	return head

@@ -211,6 +211,13 @@ func publishText(ctx context.Context, tx bun.IDB, row *objectRow, by string, now
 			return err
 		}
 	}
+	if row.Kind == string(engine.KindJob) {
+		body, err := decode[engine.JobBody](row.Draft.String)
+		if err != nil {
+			return err
+		}
+		row.MaxRuns, row.Priority, row.Pool = body.MaxRuns, body.Priority, body.Pool
+	}
 	row.Version++
 	row.Body, row.Draft = row.Draft.String, sql.NullString{}
 	row.At, row.By = micros(now), by

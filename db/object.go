@@ -29,6 +29,9 @@ type objectRow struct {
 	At        int64
 	By        string
 	DeletedAt int64
+	// What every start of a published job asks for, beside its body.
+	MaxRuns, Priority int
+	Pool              string
 }
 
 type objectVersionRow struct {
@@ -73,13 +76,13 @@ type rowReader interface {
 // object reads a row by id, or NotFound. Every node run that starts asks for
 // its job, so the statement is plain text.
 func (s *Store) object(ctx context.Context, on rowReader, kind engine.Kind, id engine.ID, lock bool) (objectRow, error) {
-	query := `SELECT id, kind, name, version, body, draft, draft_seq, made_at, at, "by", deleted_at FROM object WHERE id = ? AND kind = ? AND deleted_at = 0`
+	query := `SELECT id, kind, name, version, body, draft, draft_seq, made_at, at, "by", deleted_at, max_runs, priority, pool FROM object WHERE id = ? AND kind = ? AND deleted_at = 0`
 	if lock && s.postgres() {
 		query += ` FOR UPDATE`
 	}
 	var r objectRow
 	err := on.QueryRowContext(ctx, s.bind(query), string(id), string(kind)).
-		Scan(&r.ID, &r.Kind, &r.Name, &r.Version, &r.Body, &r.Draft, &r.DraftSeq, &r.MadeAt, &r.At, &r.By, &r.DeletedAt)
+		Scan(&r.ID, &r.Kind, &r.Name, &r.Version, &r.Body, &r.Draft, &r.DraftSeq, &r.MadeAt, &r.At, &r.By, &r.DeletedAt, &r.MaxRuns, &r.Priority, &r.Pool)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
 	}

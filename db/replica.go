@@ -116,8 +116,8 @@ func (s *Store) Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, er
 	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE `+underWay+` AND owner = ?`), string(owner))
 }
 
-// ReadyNodes lists up to limit node runs that wait for a server, the oldest
-// run first.
+// ReadyNodes lists up to limit node runs that wait for a server, in the order
+// in which they have their turn.
 func (s *Store) ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE state = 'ready' ORDER BY run_id, ready_at LIMIT ?`), limit)
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE state = 'ready' ORDER BY priority DESC, run_id, ready_at LIMIT ?`), limit)
 }

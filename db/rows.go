@@ -17,8 +17,8 @@ var (
 	putNode = upsert{
 		what: "write node runs",
 		head: `INSERT INTO node_run (run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process,
-  batch_id, counts, error, ready_at, not_before, deadline, started, ended, copied, owner) VALUES `,
-		columns: 22,
+  batch_id, counts, error, ready_at, not_before, deadline, started, ended, copied, owner, pool, priority) VALUES `,
+		columns: 24,
 		tail: ` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
   fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
   counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
@@ -74,7 +74,7 @@ func nodeArgs(to []any, n *engine.NodeRun) []any {
 	return append(to,
 		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, n.Fence, n.Version,
 		encode(n.Arguments), encode(n.Process), string(n.Batch), encode(n.Counts), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
-		micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Copied), string(n.Owner))
+		micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Copied), string(n.Owner), n.Pool, n.Priority)
 }
 
 func triggerArgs(to []any, t *engine.TriggerRun) []any {

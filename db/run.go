@@ -20,17 +20,17 @@ type runRow struct {
 	Due, Started, Ended, StopAsked int64
 	StopBy, Outcome, Error         string
 	Pick, Previous                 string
-	Paused                         int64
+	Paused, Deadline               int64
 	Seq                            int64
 	OpenNodes                      int
 }
 
-const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused FROM run`
+const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused, deadline FROM run`
 
 func scanRun(row interface{ Scan(...any) error }) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused, &r.Deadline)
 	return r, err
 }
 
@@ -41,7 +41,7 @@ func (r *runRow) run() (engine.Run, error) {
 		ID: engine.ID(r.ID), Kind: engine.RunKind(r.Kind), Object: engine.ID(r.ObjectID), Name: r.Name, Version: r.Version,
 		Properties: properties, By: r.By, Trigger: engine.ID(r.TriggerID), Due: instant(r.Due), Started: instant(r.Started),
 		Ended: instant(r.Ended), StopAsked: instant(r.StopAsked), StopBy: r.StopBy, Outcome: engine.Outcome(r.Outcome),
-		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Paused: instant(r.Paused),
+		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Paused: instant(r.Paused), Deadline: instant(r.Deadline),
 	}, errors.Join(err, pickErr)
 }
 
@@ -56,9 +56,9 @@ func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine
 		pick = encode(run.Pick)
 	}
 	err := s.exec(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
-		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, pick, string(run.Previous))
+		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, pick, string(run.Previous), micros(run.Deadline))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine
 }
 
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
-  error, ready_at, not_before, deadline, started, ended, copied, owner FROM node_run`
+  error, ready_at, not_before, deadline, started, ended, copied, owner, pool, priority FROM node_run`
 
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -93,7 +93,7 @@ func scanNode(rows *sql.Rows) (n engine.NodeRun, err error) {
 	var run, ref, trigger, state, arguments, process, batch, counts string
 	var ready, notBefore, deadline, started, ended int64
 	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
-		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied, &n.Owner)
+		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied, &n.Owner, &n.Pool, &n.Priority)
 	if err != nil {
 		return n, err
 	}

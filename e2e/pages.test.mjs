@@ -9,7 +9,7 @@ import { open } from "./house.mjs";
 const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let house;
-const places = { workflows: "/workflows", runs: "/runs", bookmarks: "/bookmarks", catalog: "/catalog", query: "/query", jobs: "/jobs", crawlers: "/crawlers", connections: "/connections", health: "/health", "new connection": "/connections/new" };
+const places = { workflows: "/workflows", runs: "/runs", bookmarks: "/bookmarks", catalog: "/catalog", query: "/query", jobs: "/jobs", crawlers: "/crawlers", connections: "/connections", health: "/health", pools: "/pools", "new connection": "/connections/new" };
 
 before(async () => {
   house = await open({ sample: true });

@@ -45,6 +45,10 @@ func (b *JobBody) Faults() []Fault {
 	f.notNegative("timeout", int(b.Timeout))
 	f.notNegative("retries", b.Retries)
 	f.notNegative("max_runs", b.MaxRuns)
+	f.notNegative("retry_delay", int(b.RetryDelay))
+	if b.Priority < LeastPriority || b.Priority > MostPriority {
+		f.add("priority", "Write a number from %d to %d; 0 is ordinary, and higher ones start first.", LeastPriority, MostPriority)
+	}
 	switch b.Bookmark {
 	case BookmarkOn, BookmarkPaused, BookmarkOff:
 	default:

@@ -17,15 +17,26 @@ type JobBody struct {
 	Kind        JobKind      `json:"kind"`
 	SQL         *SQLJob      `json:"sql,omitempty"`
 	Bookmark    BookmarkMode `json:"bookmark"`
-	Timeout     Minutes      `json:"timeout"`   // 0 is the default of 60
-	Retries     int          `json:"retries"`   // attempts after the first
-	MaxRuns     int          `json:"max_runs"`  // at once; 0 is 1
-	MemoryMB    int          `json:"memory_mb"` // 0 is the default of 2048
+	Timeout     Minutes      `json:"timeout"` // 0 is the default of 60
+	Retries     int          `json:"retries"` // attempts after the first
+	// RetryDelay is the least time between an attempt that failed and the next.
+	// It doubles with each, up to five minutes or RetryDelay, and is spread at
+	// random, so that many that fail together do not come back together. 0 is 1 s.
+	RetryDelay Seconds `json:"retry_delay,omitempty"`
+	MaxRuns    int     `json:"max_runs"` // at once; 0 is 1
+	Lane
+	MemoryMB int `json:"memory_mb"` // 0 is the default of 2048
 	// SpillMB is the most that may lie on disk at once of what does not fit
 	// into memory; 0 is the default of 20480.
 	SpillMB   int               `json:"spill_mb,omitempty"`
 	Arguments map[string]string `json:"arguments,omitempty"`
 }
+
+// Seconds is a length of time as people write it in a job's form.
+type Seconds int
+
+// Duration converts s.
+func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Second }
 
 // Minutes is a length of time as people write it in a job's form.
 type Minutes int

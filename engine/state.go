@@ -81,6 +81,8 @@ type NodeRun struct {
 	// Owner is the server that works on it, "" while none does.
 	Owner ID `json:"owner,omitempty"`
 
+	Lane
+
 	Arguments map[string]string `json:"arguments,omitempty"`
 	Process   Process           `json:"process,omitzero"`
 	Batch     ID                `json:"batch,omitempty"`

@@ -20,6 +20,7 @@ type WorkflowBody struct {
 	Cards       []Ref             `json:"cards,omitempty"`  // jobs and crawlers on the canvas that no trigger names yet
 	Properties  map[string]string `json:"properties,omitempty"`
 	MaxRuns     int               `json:"max_runs,omitempty"` // 0: no limit
+	Timeout     Minutes           `json:"timeout,omitempty"`  // of a run as a whole; 0: no limit
 }
 
 // Point is the upper left corner of a card in canvas pixels at 100 %.
@@ -113,6 +114,10 @@ func (c Condition) Meets(state State) bool {
 type Action struct {
 	Ref       Ref               `json:"ref"`
 	Arguments map[string]string `json:"arguments,omitempty"`
+	// Timeout and Retries, where they are set, count for this start of the job
+	// instead of the job's own.
+	Timeout Minutes `json:"timeout,omitempty"`
+	Retries *int    `json:"retries,omitempty"`
 }
 
 // Trigger returns the trigger with that id, or nil.
@@ -202,13 +207,15 @@ type Run struct {
 	// Previous is the run that this one goes on from.
 	Previous ID `json:"previous,omitempty"`
 	// Paused is when the run was paused; nothing of it starts until it goes on.
-	Paused    time.Time `json:"paused,omitzero"`
-	Started   time.Time `json:"started"`
-	Ended     time.Time `json:"ended,omitzero"`
+	Paused  time.Time `json:"paused,omitzero"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Deadline is when the run is ended because it takes too long; zero: never.
+	Deadline  time.Time `json:"deadline,omitzero"`
 	StopAsked time.Time `json:"stop_asked,omitzero"`
 	StopBy    string    `json:"stop_by,omitempty"`
 	Outcome   Outcome   `json:"outcome,omitempty"`
-	Error     string    `json:"error,omitempty"` // why it could not start
+	Error     string    `json:"error,omitempty"` // why it failed as a whole
 	Seq       int64     `json:"seq"`             // of its newest event
 }
 

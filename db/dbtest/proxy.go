@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"net/url"
 	"sync"
@@ -44,7 +45,7 @@ func NewProxy(t *testing.T, address string) *Proxy {
 	if dir := query.Get("host"); dir != "" { // a Unix socket
 		p.network, p.target = "unix", dir+"/.s.PGSQL."+query.Get("port")
 	}
-	p.listener, err = net.Listen("tcp", "127.0.0.1:0")
+	p.listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	query.Del("host")
 	query.Del("port")
@@ -97,12 +98,12 @@ func (p *Proxy) serve(serving *sync.WaitGroup) {
 
 // join carries what client and database say to each other.
 func (p *Proxy) join(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial(p.network, p.target)
+	defer func() { _ = client.Close() }()
+	server, err := (&net.Dialer{}).DialContext(context.Background(), p.network, p.target)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	p.mu.Lock()
 	if p.down {
 		p.mu.Unlock()
@@ -113,7 +114,7 @@ func (p *Proxy) join(client net.Conn) {
 	var deaf sync.Map // set once the answer must not come through
 	var both sync.WaitGroup
 	both.Go(func() {
-		defer client.Close()
+		defer func() { _ = client.Close() }()
 		buffer := make([]byte, 64<<10)
 		for {
 			n, err := server.Read(buffer)

@@ -14,8 +14,8 @@ import (
 func begun(t *testing.T, store *db.Store) engine.Run {
 	t.Helper()
 	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Object: "job", Trigger: "t", By: "owner", Started: dbtest.Noon, Due: dbtest.Noon}
-	w := store.Commit(t.Context(), []flow.Step{{New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
-		return flow.BeginAlone(run, engine.Ref{Kind: engine.KindJob, ID: "job"}, "job", dbtest.Noon), nil
+	w := store.Commit(t.Context(), []flow.Step{{New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		return flow.BeginAlone(st, run, engine.Ref{Kind: engine.KindJob, ID: "job"}, dbtest.Noon), nil
 	}}})[0]
 	must(t, w.Err)
 	return w.Run

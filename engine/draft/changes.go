@@ -206,6 +206,9 @@ func aboutFields(d Delta) []Field {
 	if d.About != nil {
 		fields = append(fields, Field{Name: "Description", From: *d.About.From, To: *d.About.To})
 	}
+	if d.Timeout != nil {
+		fields = append(fields, Field{Name: "Time limit of a run, minutes", From: fmt.Sprint(*d.Timeout.From), To: fmt.Sprint(*d.Timeout.To)})
+	}
 	if d.MaxRuns != nil {
 		fields = append(fields, Field{Name: "Runs at once", From: fmt.Sprint(*d.MaxRuns.From), To: fmt.Sprint(*d.MaxRuns.To)})
 	}

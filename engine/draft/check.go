@@ -44,7 +44,7 @@ func check(before, after engine.WorkflowBody, delta Delta, names Names) error {
 			return err
 		}
 	}
-	if after.MaxRuns < 0 || utf8.RuneCountInString(after.Description) > maxText {
+	if after.MaxRuns < 0 || after.Timeout < 0 || utf8.RuneCountInString(after.Description) > maxText {
 		return refuse(Rule, "A description has at most %d characters, and a limit of runs is not negative.", maxText)
 	}
 	return checkGraph(before, after, delta, names)

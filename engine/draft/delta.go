@@ -20,8 +20,9 @@ type Delta struct {
 	On  []engine.Ref `json:"on,omitempty"`
 	Off []engine.Ref `json:"off,omitempty"`
 
-	About   *Pair[string] `json:"about,omitempty"` // the description
-	MaxRuns *Pair[int]    `json:"max_runs,omitempty"`
+	About   *Pair[string]         `json:"about,omitempty"` // the description
+	MaxRuns *Pair[int]            `json:"max_runs,omitempty"`
+	Timeout *Pair[engine.Minutes] `json:"timeout,omitempty"`
 }
 
 // Pair is a value before and after; nil is none.
@@ -47,7 +48,7 @@ type CardDelta struct {
 
 // Empty reports that nothing changed.
 func (d Delta) Empty() bool {
-	return len(d.Triggers)+len(d.Cards)+len(d.Layout)+len(d.Properties) == 0 && d.About == nil && d.MaxRuns == nil
+	return len(d.Triggers)+len(d.Cards)+len(d.Layout)+len(d.Properties) == 0 && d.About == nil && d.MaxRuns == nil && d.Timeout == nil
 }
 
 // Inverse is the change that takes d back.
@@ -55,7 +56,7 @@ func (d Delta) Inverse() Delta {
 	back := Delta{
 		Layout: turnAll(d.Layout), Properties: turnAll(d.Properties),
 		On: d.Off, Off: d.On,
-		About: turn(d.About), MaxRuns: turn(d.MaxRuns),
+		About: turn(d.About), MaxRuns: turn(d.MaxRuns), Timeout: turn(d.Timeout),
 	}
 	for _, t := range d.Triggers {
 		back.Triggers = append(back.Triggers, TriggerDelta{ID: t.ID, Index: t.Index, From: t.To, To: t.From})
@@ -97,6 +98,9 @@ func Between(from, to engine.WorkflowBody) Delta {
 	}
 	if from.MaxRuns != to.MaxRuns {
 		d.MaxRuns = &Pair[int]{From: &from.MaxRuns, To: &to.MaxRuns}
+	}
+	if from.Timeout != to.Timeout {
+		d.Timeout = &Pair[engine.Minutes]{From: &from.Timeout, To: &to.Timeout}
 	}
 	d.Triggers = triggersBetween(from.Triggers, to.Triggers)
 	for i, ref := range from.Cards {
@@ -205,6 +209,9 @@ func (e *edit) restore(d *Delta) error {
 	}
 	if d.MaxRuns != nil && d.MaxRuns.To != nil {
 		e.body.MaxRuns = *d.MaxRuns.To
+	}
+	if d.Timeout != nil && d.Timeout.To != nil {
+		e.body.Timeout = *d.Timeout.To
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ type Fields struct {
 	State       *engine.State      `json:"state,omitempty"`
 	Description *string            `json:"description,omitempty"`
 	MaxRuns     *int               `json:"max_runs,omitempty"`
+	Timeout     *engine.Minutes    `json:"timeout,omitempty"` // of a run
 	Arguments   *map[string]string `json:"arguments,omitempty"`
 	// Properties holds the properties to set; a nil value removes one.
 	Properties map[string]*string `json:"properties,omitempty"`

@@ -107,11 +107,12 @@ func (e *edit) setWorkflow(op Op) error {
 		return refuse(Rule, "Nothing to change was sent.")
 	}
 	prev := orEmpty(op.Prev)
-	if stale(prev.Description, e.body.Description) || stale(prev.MaxRuns, e.body.MaxRuns) {
+	if stale(prev.Description, e.body.Description) || stale(prev.MaxRuns, e.body.MaxRuns) || stale(prev.Timeout, e.body.Timeout) {
 		return refuse(Changed, "The settings of the workflow were changed meanwhile.")
 	}
 	set(&e.body.Description, op.Patch.Description)
 	set(&e.body.MaxRuns, op.Patch.MaxRuns)
+	set(&e.body.Timeout, op.Patch.Timeout)
 	return nil
 }
 

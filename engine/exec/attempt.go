@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,7 +42,7 @@ func (e *Exec) launch(n engine.NodeRun) {
 		delete(e.working, n.Key())
 		e.mu.Unlock()
 		e.freeTargets()
-		e.slots.release(n.Key())
+		e.slots.release(&n)
 		e.fill()
 	})
 }
@@ -188,6 +190,19 @@ func sentence(state engine.State, timeout time.Duration) string {
 	return ""
 }
 
+// action is what started the node in its workflow; nil for one alone.
+func (a *attempt) action() *engine.Action {
+	t := a.run.Body.Trigger(a.node.By)
+	if t == nil {
+		return nil
+	}
+	i := slices.IndexFunc(t.Actions, func(x engine.Action) bool { return x.Ref == a.node.Ref })
+	if i < 0 {
+		return nil
+	}
+	return &t.Actions[i]
+}
+
 // load reads what the attempt works on, as it is now.
 func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	var timeout engine.Minutes
@@ -206,10 +221,15 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		if a.batch != nil { // a recovered attempt goes on with the job as it was
 			job.JobBody = a.batch.Body
 		}
-		a.e.slots.setLimit(a.node.Ref, job.MaxRuns)
 		a.job, input.Job = &job, &job
 		a.node.Name, a.node.Version = job.Name, job.Version
 		timeout = job.Timeout
+		if own := a.action(); own != nil {
+			timeout = cmp.Or(own.Timeout, timeout)
+			if own.Retries != nil {
+				job.Retries = *own.Retries
+			}
+		}
 	case engine.KindCrawler:
 		crawler, err := a.e.Store.Crawler(ctx, a.node.Ref.ID)
 		if err != nil {

@@ -58,7 +58,7 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: old.Properties,
-		By: by, Trigger: old.Trigger, Due: old.Due, Previous: old.ID, Started: now,
+		By: by, Trigger: old.Trigger, Due: old.Due, Previous: old.ID, Started: now, Deadline: deadline(&body, now),
 	}
 	e.keep(pin{run, g})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {

@@ -35,7 +35,7 @@ func (a *attempt) ending(o endingOf) (flow.Writes, error) {
 	var w flow.Writes
 	if a.again(&node, &o.run) {
 		n := node.Attempt
-		w = flow.Retry(o.st, o.run, node, now.Add(a.e.Backoff(n)), now)
+		w = flow.Retry(o.st, o.run, node, now.Add(a.e.Retry(&a.job.JobBody, n)), now)
 	} else {
 		w = flow.End(o.graph, o.st, o.run, node, now)
 	}

@@ -30,6 +30,11 @@ type Store interface {
 	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
 	Members
 	Logs
+	// PoolPlaces is how many places each pool has.
+	PoolPlaces(ctx context.Context) (map[string]int, error)
+	// OverTime lists the open runs whose time is over, and says when that of the
+	// next one is.
+	OverTime(ctx context.Context, now time.Time) (over []engine.ID, next time.Time, err error)
 	// Ping asks the database whether it answers.
 	Ping(ctx context.Context) error
 	// HoldTargets makes a node run the only writer of all targets named, or of
@@ -96,9 +101,12 @@ type Config struct {
 	Progress func(engine.NodeKey, runner.Progress)
 	// Logged is told that an attempt's log has grown. It must not block.
 	Logged func(engine.NodeKey)
-	// Backoff is how long to wait before the attempt that follows number n, or
-	// before try n of a publish. Nil is an exponential one of 1 s to 5 minutes.
+	// Backoff is how long to wait before try n of something that must succeed,
+	// such as a publish. Nil is an exponential one of 1 s to 5 minutes.
 	Backoff func(n int) time.Duration
+	// Retry is how long to wait before the attempt that follows number n of a
+	// job. Nil is what the job says, spread at random.
+	Retry func(job *engine.JobBody, n int) time.Duration
 	// Drain is how long a stopping server lets running attempts go on.
 	Drain time.Duration
 }
@@ -110,6 +118,7 @@ type Exec struct {
 	Config
 	slots slots
 	heard chan struct{} // holds one token while there is something to look at
+	timed chan struct{} // holds one token while there are new time limits of runs
 
 	mu       sync.Mutex
 	lease    lease
@@ -150,6 +159,9 @@ func New(c Config) *Exec {
 	if c.Backoff == nil {
 		c.Backoff = backoff
 	}
+	if c.Retry == nil {
+		c.Retry = retryAfter
+	}
 	if c.Target == nil {
 		c.Target = spelled
 	}
@@ -163,7 +175,7 @@ func New(c Config) *Exec {
 		c.Logged = func(engine.NodeKey) {}
 	}
 	return &Exec{
-		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[engine.Ref]int{}, back: map[engine.NodeKey]bool{}},
+		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
 		heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, alone: true, fits: map[engine.Ref]fit{},
 	}
@@ -199,6 +211,7 @@ func (e *Exec) Run(ctx context.Context) error {
 		ended.Wait()
 	}()
 	e.recover(ctx, left)
+	others.Go(func() { e.timekeeper(ctx) })
 	if e.Store.Shared() {
 		others.Go(func() { e.lookout(ctx) })
 		others.Go(func() { e.keepLease(loop) })
@@ -236,8 +249,11 @@ func (e *Exec) takeStock(ctx context.Context) (left []engine.NodeRun, err error)
 	for _, id := range paused {
 		e.paused[id] = true
 	}
+	if err := e.PoolsChanged(ctx); err != nil {
+		return nil, err
+	}
 	for i := range left { // its slots are kept before anything new can take them
-		e.slots.take(left[i].Ref)
+		e.slots.take(&left[i])
 		e.adopting[left[i].Key()] = true
 	}
 	for _, n := range ready {
@@ -367,7 +383,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 			engine.TimedOut, engine.Skipped, engine.Lost:
 		}
 		if n.State.Done() {
-			e.unblock(n.Ref)
+			e.unblock()
 		}
 	}
 	e.mu.Lock()
@@ -378,6 +394,12 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 	}
 	if !w.Run.Open() {
 		delete(e.pins, w.Run.ID)
+	}
+	if w.Run.Seq == int64(len(w.Events)) && !w.Run.Deadline.IsZero() { // it has just begun
+		select {
+		case e.timed <- struct{}{}:
+		default:
+		}
 	}
 	e.mu.Unlock()
 	e.Committed(w)

@@ -95,9 +95,11 @@ type house struct {
 	// changed gets a token after every commit.
 	changed chan struct{}
 	refs    map[string]engine.Ref
+	ahead   atomic.Int64              // by how much the clock of the server is ahead
 	other   atomic.Pointer[exec.Exec] // hears of what this one commits
 	sink    string                    // where the jobs write, if anywhere
 	ttl     time.Duration
+	slots   int // 0 is the default
 }
 
 // tell notes that something was committed.
@@ -132,8 +134,9 @@ func (h *house) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.exec = exec.New(exec.Config{
 		Store: h.store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work, engine.KindCrawler: h.work}, Processes: dead{},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: h.dir, TTL: h.ttl,
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }, Dir: h.dir, TTL: h.ttl, Slots: h.slots,
 		Backoff: func(int) time.Duration { return time.Millisecond },
+		Retry:   func(*engine.JobBody, int) time.Duration { return time.Millisecond },
 		Committed: func(flow.Writes) {
 			h.tell()
 			if other := h.other.Load(); other != nil {

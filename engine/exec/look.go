@@ -54,6 +54,9 @@ func (e *Exec) look(ctx context.Context) (time.Duration, error) {
 	if err := e.heed(ctx); err != nil {
 		return wait, err
 	}
+	if err := e.PoolsChanged(ctx); err != nil {
+		return wait, err
+	}
 	others, err := e.Store.Replicas(ctx)
 	if err != nil {
 		return wait, err
@@ -120,7 +123,7 @@ func (e *Exec) takeOver(ctx context.Context) error {
 			continue
 		}
 		e.Log.Info("the work of a server that is gone is taken up", "run", n.Run, "node", n.Ref, "server", n.Owner)
-		e.slots.take(n.Ref)
+		e.slots.take(&n)
 		e.work.Go(func() { e.adopt(context.WithoutCancel(ctx), n) })
 	}
 	return nil

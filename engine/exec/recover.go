@@ -34,7 +34,7 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 	delete(e.adopting, n.Key())
 	e.mu.Unlock()
 	if err != nil { // somebody else has it, or this server is on its way down
-		e.slots.release(n.Key())
+		e.slots.release(&n)
 		e.fill()
 	}
 	e.freeTargets()

@@ -37,6 +37,7 @@ func (h *house) another(slots int, ttl time.Duration) *replica {
 		Store: away{h.store, &r.cut}, Runners: map[engine.Kind]runner.Runner{engine.KindJob: r.work, engine.KindCrawler: r.work}, Processes: dead{},
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: h.t.TempDir(), Slots: slots, TTL: ttl,
 		Backoff: func(int) time.Duration { return time.Millisecond },
+		Retry:   func(*engine.JobBody, int) time.Duration { return time.Millisecond },
 		Committed: func(flow.Writes) {
 			h.tell()
 			first.Heard()

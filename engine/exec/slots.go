@@ -2,7 +2,10 @@ package exec
 
 import (
 	"errors"
+	"maps"
+	"math"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -10,66 +13,95 @@ import (
 	"dogear/engine/flow"
 )
 
-// slots count what runs now: so many nodes in all, and each job or crawler so
-// often at once. Only the committing goroutine claims; anybody may release.
+// slots count what runs on this server now: so many nodes in all, each job or
+// crawler so often at once, and each pool so many. Only the committing
+// goroutine claims; anybody may release.
 type slots struct {
 	mu   sync.Mutex
 	free int
-	busy map[engine.Ref]int
+	busy map[seat]int
 	// claimed are the claims of the group that is being committed: they count
 	// only once the group is written.
-	claimed map[engine.NodeKey]bool
+	claimed map[engine.NodeKey]*engine.NodeRun
 	// ending are the nodes that end in that group: their slots are free for its
 	// claims.
-	ending map[engine.NodeKey]bool
+	ending map[engine.NodeKey]*engine.NodeRun
 	// back are nodes whose slot was given back when their end was written.
 	back   map[engine.NodeKey]bool
-	limits map[engine.Ref]int
+	limits map[seat]int
 	uneven int // how often in a row the watchdog saw more of them than work
+}
+
+// seat is what node runs take of which there are only so many: one of a job or
+// crawler, or one of a pool.
+type seat struct {
+	ref  engine.Ref
+	pool string
+}
+
+// seats are those that a node run takes besides its slot.
+func seats(n *engine.NodeRun) []seat {
+	if n.Pool == "" {
+		return []seat{{ref: n.Ref}}
+	}
+	return []seat{{ref: n.Ref}, {pool: n.Pool}}
+}
+
+// has reports whether n takes a seat like this one.
+func (s seat) has(n *engine.NodeRun) bool {
+	return s.pool == "" && n.Ref == s.ref || s.pool != "" && n.Pool == s.pool
+}
+
+// full says in words that there is no such seat for n.
+func (s seat) full(n *engine.NodeRun) string {
+	if s.pool != "" {
+		return "waits for a place in the pool " + s.pool
+	}
+	return "waits until another run of " + n.Name + " has ended"
 }
 
 func (s *slots) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claimed, s.ending = map[engine.NodeKey]bool{}, map[engine.NodeKey]bool{}
+	s.claimed, s.ending = map[engine.NodeKey]*engine.NodeRun{}, map[engine.NodeKey]*engine.NodeRun{}
 }
 
 // ends notes that a node which holds a slot ends in this group.
-func (s *slots) ends(key engine.NodeKey) {
+func (s *slots) ends(n engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ending[key] = true
+	s.ending[n.Key()] = &n
 }
 
 // claim takes a slot for node, if there is one. why says in words what is full.
-func (s *slots) claim(n *engine.NodeRun) (ok bool, why string) {
+func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.claimed[n.Key()] {
+	if s.claimed[n.Key()] != nil {
 		return true, "" // the group is being committed a second time
 	}
-	same := 0
-	for key := range s.claimed {
-		if key.Ref == n.Ref {
-			same++
+	for _, seat := range seats(&n) {
+		same := 0
+		for _, other := range s.claimed {
+			if seat.has(other) {
+				same++
+			}
 		}
-	}
-	for key := range s.ending {
-		if key.Ref == n.Ref {
-			same--
+		for _, other := range s.ending {
+			if seat.has(other) {
+				same--
+			}
 		}
-	}
-	if s.busy[n.Ref]+same >= s.limit(n.Ref) {
-		return false, whyBusy(n)
+		if s.busy[seat]+same >= s.limit(seat) {
+			return false, seat.full(&n)
+		}
 	}
 	if len(s.claimed) >= s.free+len(s.ending) {
 		return false, "waits for one of the server's slots"
 	}
-	s.claimed[n.Key()] = true
+	s.claimed[n.Key()] = &n
 	return true, ""
 }
-
-func whyBusy(n *engine.NodeRun) string { return "waits until another run of " + n.Name + " has ended" }
 
 // unclaim takes a claim of this group back.
 func (s *slots) unclaim(key engine.NodeKey) {
@@ -78,29 +110,42 @@ func (s *slots) unclaim(key engine.NodeKey) {
 	delete(s.claimed, key)
 }
 
-// limitOf is limit for those who do not hold the lock.
-func (s *slots) limitOf(ref engine.Ref) int {
+// limitsOf is how often the job of n may run at once, and how many places its
+// pool has.
+func (s *slots) limitsOf(n *engine.NodeRun) (ofJob, ofPool int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.limit(ref)
+	return s.limit(seat{ref: n.Ref}), s.limit(seat{pool: n.Pool})
 }
 
-// limit is how often ref may run at once.
-func (s *slots) limit(ref engine.Ref) int {
-	if n := s.limits[ref]; n > 0 {
-		return n
+// limit is how many there are of a seat: of a job one where nothing else is
+// known, of a pool that nobody bounds as many as one likes.
+func (s *slots) limit(of seat) int {
+	n, known := s.limits[of]
+	switch {
+	case of.pool != "" && !known:
+		return math.MaxInt
+	case of.pool == "" && n <= 0:
+		return 1
 	}
-	return 1
+	return n
 }
 
 // setLimit notes how often ref may run at once.
 func (s *slots) setLimit(ref engine.Ref, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.limits == nil {
-		s.limits = map[engine.Ref]int{}
+	s.limits[seat{ref: ref}] = n
+}
+
+// setPlaces notes how many places each pool has.
+func (s *slots) setPlaces(places map[string]int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.limits, func(of seat, _ int) bool { return of.pool != "" })
+	for name, n := range places {
+		s.limits[seat{pool: name}] = n
 	}
-	s.limits[ref] = n
 }
 
 // end makes the claims and the ends of the written steps count, lets the others
@@ -110,15 +155,17 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 	defer s.mu.Unlock()
 	counted := map[engine.NodeKey]bool{}
 	for _, w := range written {
-		for _, n := range w.Nodes {
-			if w.Err == nil && n.State == engine.Starting && s.claimed[n.Key()] {
-				s.free--
-				s.busy[n.Ref]++
+		if w.Err != nil {
+			continue
+		}
+		for i := range w.Nodes {
+			n := &w.Nodes[i]
+			if n.State == engine.Starting && s.claimed[n.Key()] != nil {
+				s.count(n, 1)
 				counted[n.Key()] = true
 			}
-			if w.Err == nil && n.State.Done() && s.ending[n.Key()] {
-				s.free++
-				s.busy[n.Ref]--
+			if n.State.Done() && s.ending[n.Key()] != nil {
+				s.count(n, -1)
 				s.back[n.Key()] = true
 			}
 		}
@@ -127,24 +174,30 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 	return counted
 }
 
-// take counts a node that was under way when the server started.
-func (s *slots) take(ref engine.Ref) {
+// count notes that n takes a slot and its seats, by 1, or gives them back, by -1.
+func (s *slots) count(n *engine.NodeRun, by int) {
+	s.free -= by
+	for _, seat := range seats(n) {
+		s.busy[seat] += by
+	}
+}
+
+// take counts a node that was under way before this server looked.
+func (s *slots) take(n *engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free--
-	s.busy[ref]++
+	s.count(n, 1)
 }
 
 // release gives the slot of a node back, unless that was done with its end.
-func (s *slots) release(key engine.NodeKey) {
+func (s *slots) release(n *engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.back[key] {
-		delete(s.back, key)
+	if s.back[n.Key()] {
+		delete(s.back, n.Key())
 		return
 	}
-	s.free++
-	s.busy[key.Ref]--
+	s.count(n, -1)
 }
 
 // errNoRoom refuses the start of a waiting node.
@@ -161,10 +214,10 @@ func (e *Exec) block(ref engine.Ref) {
 	e.blocked[ref] = true
 }
 
-func (e *Exec) unblock(ref engine.Ref) {
+func (e *Exec) unblock() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.blocked, ref)
+	clear(e.blocked)
 }
 
 // claiming lets a step start at once the ready nodes that it makes, where
@@ -179,7 +232,7 @@ func (e *Exec) claiming(i item) flow.Step {
 		}
 		for k := range w.Nodes {
 			if n := &w.Nodes[k]; step.Ends && n.State.Done() && e.works(n.Key()) {
-				e.slots.ends(n.Key())
+				e.slots.ends(*n)
 			}
 		}
 		for k := range w.Nodes {
@@ -188,16 +241,20 @@ func (e *Exec) claiming(i item) flow.Step {
 				continue
 			}
 			ok, why, elsewhere := false, "waits until its run goes on", false
+			head := st.Head(n.Ref)
+			if n.Ref.Kind == engine.KindJob {
+				e.slots.setLimit(n.Ref, head.MaxRuns)
+			}
 			switch {
 			case !w.Run.Paused.IsZero() || stopping:
 			case i.starts == nil && e.leaves(n):
 				why = "waits for a server that has its folders"
 			default:
-				ok, why = e.slots.claim(n)
+				ok, why = e.slots.claim(*n)
 			}
-			if ok && !st.Room(n.Ref, e.slots.limitOf(n.Ref)) {
+			if ofJob, ofPool := e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
 				e.slots.unclaim(n.Key())
-				ok, why, elsewhere = false, whyBusy(n), true
+				ok, why, elsewhere = false, "waits until another server has ended a run of "+n.Name+", or one in its pool", true
 			}
 			switch {
 			case !ok && i.starts != nil && elsewhere:
@@ -208,7 +265,7 @@ func (e *Exec) claiming(i item) flow.Step {
 				n.Why = why
 			case ok:
 				// The version that starts is the one of this moment (model.md, Runs).
-				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, st.Head(n.Ref).Version, owner
+				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, owner
 				restate(w.Events, n)
 			}
 		}
@@ -269,23 +326,27 @@ func restate(events []engine.Event, n *engine.NodeRun) {
 func (e *Exec) await(n engine.NodeRun) {
 	if wait := n.NotBefore.Sub(e.Now()); !n.NotBefore.IsZero() && wait > 0 {
 		time.AfterFunc(wait, func() {
-			e.mu.Lock()
-			e.waiting = append(e.waiting, n)
-			e.mu.Unlock()
+			e.line(n, false)
 			e.fill()
 		})
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.waiting = append(e.waiting, n)
+	e.line(n, false)
 }
 
 // awaitFirst puts a node back for which there was no room after all.
-func (e *Exec) awaitFirst(n engine.NodeRun) {
+func (e *Exec) awaitFirst(n engine.NodeRun) { e.line(n, true) }
+
+// line puts a node where its turn comes: behind those of its priority that wait
+// already, or before them.
+func (e *Exec) line(n engine.NodeRun, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waiting = slices.Insert(e.waiting, 0, n)
+	at := sort.Search(len(e.waiting), func(i int) bool {
+		other := e.waiting[i].Priority
+		return other < n.Priority || first && other == n.Priority
+	})
+	e.waiting = slices.Insert(e.waiting, at, n)
 }
 
 // unwait forgets a node that was stopped before it started.
@@ -295,7 +356,7 @@ func (e *Exec) unwait(key engine.NodeKey) {
 	e.waiting = slices.DeleteFunc(e.waiting, func(n engine.NodeRun) bool { return n.Key() == key })
 }
 
-// fill starts waiting nodes where there is room, the oldest first. It looks no
+// fill starts waiting nodes where there is room, in the order of their turn. It looks no
 // further than there is room for, so that ten thousand that wait cost nothing.
 func (e *Exec) fill() {
 	e.mu.Lock()
@@ -308,7 +369,7 @@ func (e *Exec) fill() {
 	var stay []engine.NodeRun // looked at, and must wait on
 	for ; looked < len(e.waiting) && e.slots.any(len(chosen)); looked++ {
 		n := e.waiting[looked]
-		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) || !e.slots.room(n.Ref, chosen) {
+		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) || !e.slots.room(&n, chosen) {
 			stay = append(stay, n)
 			continue
 		}
@@ -332,17 +393,22 @@ func (s *slots) any(chosen int) bool {
 	return chosen < s.free
 }
 
-// room reports whether a node of ref could start beside those chosen.
-func (s *slots) room(ref engine.Ref, chosen []engine.NodeRun) bool {
+// room reports whether a node could start beside those chosen.
+func (s *slots) room(n *engine.NodeRun, chosen []engine.NodeRun) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	same := 0
-	for _, n := range chosen {
-		if n.Ref == ref {
-			same++
+	for _, seat := range seats(n) {
+		same := 0
+		for i := range chosen {
+			if seat.has(&chosen[i]) {
+				same++
+			}
+		}
+		if s.busy[seat]+same >= s.limit(seat) {
+			return false
 		}
 	}
-	return len(chosen) < s.free && s.busy[ref]+same < s.limit(ref)
+	return len(chosen) < s.free
 }
 
 // start is the step in which a waiting node is claimed.

@@ -75,6 +75,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if fire != nil {
 		run.Due = fire.Due
 	}
+	run.Deadline = deadline(&w.WorkflowBody, now)
 	zone, err := zoneOf(start)
 	if err != nil {
 		return engine.Run{}, err
@@ -99,6 +100,14 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 		return writes, nil
 	}})
 	return written.Run, err
+}
+
+// deadline is when a run that starts now is over its time; zero is never.
+func deadline(w *engine.WorkflowBody, now time.Time) time.Time {
+	if w.Timeout <= 0 {
+		return time.Time{}
+	}
+	return now.Add(w.Timeout.Duration())
 }
 
 func zoneOf(t *engine.Trigger) (*time.Location, error) {
@@ -194,8 +203,8 @@ func (e *Exec) startAlone(ctx context.Context, head engine.Head, run engine.Run)
 		ref.Kind = engine.KindCrawler
 	}
 	e.keep(pin{run: run})
-	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
-		return flow.BeginAlone(run, ref, head.Name, now), nil
+	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		return flow.BeginAlone(st, run, ref, now), nil
 	}})
 	return written.Run, err
 }
@@ -208,13 +217,7 @@ func (e *Exec) Stop(ctx context.Context, id engine.ID, by string) (engine.Run, e
 		return engine.Run{}, err
 	}
 	written, err := e.do(ctx, flow.Step{Run: id, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-		var open []engine.NodeRun
-		for _, n := range st.All() {
-			if !n.State.Done() {
-				open = append(open, n)
-			}
-		}
-		return flow.Stop(p.graph, st, run, open, by, e.Now().UTC())
+		return flow.Stop(p.graph, st, run, openOf(st), by, e.Now().UTC())
 	}})
 	return written.Run, err
 }

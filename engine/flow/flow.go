@@ -5,6 +5,7 @@
 package flow
 
 import (
+	"fmt"
 	"time"
 
 	"dogear/engine"
@@ -37,11 +38,16 @@ func Begin(g *graph.Graph, st State, run engine.Run, start engine.ID, now time.T
 }
 
 // BeginAlone starts a run of one job or crawler.
-func BeginAlone(run engine.Run, ref engine.Ref, name string, now time.Time) Writes {
+func BeginAlone(st State, run engine.Run, ref engine.Ref, now time.Time) Writes {
+	head := st.Head(ref)
+	lane := head.Lane
+	if run.Pick != nil {
+		lane = lane.Behind()
+	}
 	s := newStep(nil, nil, run, now)
 	s.event(engine.Event{Kind: "run", State: string(engine.Running)})
 	s.add(engine.NodeRun{
-		Run: run.ID, Ref: ref, Name: name, Start: 1, Attempt: 1, State: engine.Ready, ReadyAt: now,
+		Run: run.ID, Ref: ref, Name: head.Name, Start: 1, Attempt: 1, State: engine.Ready, Lane: lane, ReadyAt: now,
 	})
 	return s.done()
 }
@@ -64,7 +70,7 @@ func Retry(st State, run engine.Run, node engine.NodeRun, at, now time.Time) Wri
 	s.w.OpenNodes--
 	next := engine.NodeRun{
 		Run: node.Run, Ref: node.Ref, Name: node.Name, Start: node.Start, Attempt: node.Attempt + 1, By: node.By,
-		State: engine.Ready, Arguments: node.Arguments, ReadyAt: now, NotBefore: at,
+		State: engine.Ready, Lane: node.Lane, Arguments: node.Arguments, ReadyAt: now, NotBefore: at,
 		Why: "waits before its next attempt",
 	}
 	s.add(next)
@@ -89,8 +95,24 @@ func Stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, by st
 		return Writes{}, engine.Errorf(engine.Conflict, "This run is being stopped already.")
 	}
 	run.StopAsked, run.StopBy = now, by
+	return stop(g, st, run, open, "stopped by "+by, now), nil
+}
+
+// OverTime ends a run that takes longer than it may: as Stop, but it has failed
+// and says why.
+func OverTime(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, now time.Time) (Writes, error) {
+	if !run.Open() || !run.StopAsked.IsZero() || run.Deadline.IsZero() || now.Before(run.Deadline) {
+		return Writes{}, engine.Errorf(engine.Conflict, "This run is not over its time.")
+	}
+	run.StopAsked = now
+	run.Error = fmt.Sprintf("The run took longer than its limit of %s and was ended. Give the workflow more time, or let it do less at once.", run.Deadline.Sub(run.Started))
+	return stop(g, st, run, open, run.Error, now), nil
+}
+
+// stop ends what is open of a run.
+func stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, why string, now time.Time) Writes {
 	s := newStep(g, st, run, now)
-	s.event(engine.Event{Kind: "run", State: string(engine.Stopping), Text: "stopped by " + by})
+	s.event(engine.Event{Kind: "run", State: string(engine.Stopping), Text: why})
 	if g != nil {
 		for _, t := range g.Triggers() {
 			s.kill(t.ID)
@@ -114,5 +136,5 @@ func Stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, by st
 			s.skip(ref)
 		}
 	}
-	return s.done(), nil
+	return s.done()
 }

@@ -38,10 +38,10 @@ func (r *rows) All() []engine.NodeRun {
 	})
 }
 
-func (r *rows) Head(ref engine.Ref) engine.Head { return engine.Head{Name: string(ref.ID)} }
-func (r *rows) OpenNodes() int                  { return r.open }
-func (r *rows) OpenRuns(engine.ID) int          { return 0 }
-func (r *rows) Room(engine.Ref, int) bool       { return true }
+func (r *rows) Head(ref engine.Ref) flow.Head       { return flow.Head{Name: string(ref.ID)} }
+func (r *rows) OpenNodes() int                      { return r.open }
+func (r *rows) OpenRuns(engine.ID) int              { return 0 }
+func (r *rows) Room(*engine.NodeRun, int, int) bool { return true }
 
 // write applies what a step decided, as a store does, and checks what must hold
 // after every transition.

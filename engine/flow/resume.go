@@ -61,8 +61,9 @@ func Resume(g *graph.Graph, st State, run engine.Run, again Again, now time.Time
 		s.set(s.carried(&t, again, anew, last))
 	}
 	for _, ref := range again.Start {
+		head := s.st.Head(ref)
 		s.add(engine.NodeRun{
-			Run: run.ID, Ref: ref, Name: s.st.Head(ref).Name, Start: 1, Attempt: 1, State: engine.Ready,
+			Run: run.ID, Ref: ref, Name: head.Name, Start: 1, Attempt: 1, State: engine.Ready, Lane: head.Lane,
 			By: last[ref].By, Arguments: last[ref].Arguments, ReadyAt: now,
 		})
 	}

@@ -121,9 +121,10 @@ func (s *step) fire(id engine.ID) {
 	s.set(t)
 	s.event(engine.Event{Kind: "trigger", Card: string(id), State: "fired"})
 	for _, action := range s.g.Actions(id) {
+		head := s.st.Head(action.Ref)
 		s.add(engine.NodeRun{
-			Run: s.w.Run.ID, Ref: action.Ref, Name: s.st.Head(action.Ref).Name, Start: s.starts(action.Ref) + 1, Attempt: 1,
-			By: id, State: engine.Ready, Arguments: action.Arguments, ReadyAt: s.now,
+			Run: s.w.Run.ID, Ref: action.Ref, Name: head.Name, Start: s.starts(action.Ref) + 1, Attempt: 1,
+			By: id, State: engine.Ready, Lane: head.Lane, Arguments: action.Arguments, ReadyAt: s.now,
 		})
 	}
 }
@@ -292,6 +293,9 @@ func (s *step) done() Writes {
 // of one node run the last counts, of several attempts the newest.
 func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Outcome {
 	if !run.StopAsked.IsZero() {
+		if run.Error != "" { // nobody asked for it: it took too long
+			return engine.RunFailed
+		}
 		return engine.RunStopped
 	}
 	type start struct {

@@ -14,20 +14,29 @@ type State interface {
 	TriggerRun(id engine.ID) engine.TriggerRun
 	// NodeRuns returns every start and attempt of a node in the run.
 	NodeRuns(ref engine.Ref) []engine.NodeRun
-	// Head returns the name and version of a job or crawler as it is now. The
-	// version of a deleted one is 0, and its name says so.
-	Head(ref engine.Ref) engine.Head
+	// Head returns what is known of a job or crawler as it is now. The version of
+	// a deleted one is 0, and its name says so.
+	Head(ref engine.Ref) Head
 	// OpenRuns is how many runs of a workflow have not ended. Nobody else
 	// starts one until the transaction ends.
 	OpenRuns(workflow engine.ID) int
-	// Room reports whether the servers beside this one leave room for another
-	// node run of ref, of which limit may be under way at once. Where it says
-	// yes nobody else takes that room until the transaction ends.
-	Room(ref engine.Ref, limit int) bool
+	// Room reports whether the servers beside this one leave room for a node run,
+	// where so many of its job and, if it has one, of its pool may be under way
+	// at once. Where it says yes nobody else takes that room until the
+	// transaction ends.
+	Room(n *engine.NodeRun, ofJob, ofPool int) bool
 	// OpenNodes is how many node runs of the run have not ended.
 	OpenNodes() int
 	// All returns every node run of the run. It is asked once, at its end.
 	All() []engine.NodeRun
+}
+
+// Head is what a transition knows of a job or crawler.
+type Head struct {
+	Name    string
+	Version int
+	MaxRuns int // at once; 0 is 1
+	engine.Lane
 }
 
 // Writes is what one transition writes, all of it in one transaction.

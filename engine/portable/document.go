@@ -37,6 +37,7 @@ type Workflow struct {
 	Description string            `yaml:"description,omitempty"`
 	Properties  map[string]string `yaml:"properties,omitempty"`
 	MaxRuns     int               `yaml:"max_runs,omitempty"`
+	Timeout     engine.Minutes    `yaml:"timeout_minutes,omitempty"`
 	Triggers    []Trigger         `yaml:"triggers,omitempty"`
 	// Cards says where jobs and crawlers stand, and which of them are on the
 	// canvas though no trigger names them.

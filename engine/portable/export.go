@@ -100,7 +100,7 @@ func (x *exporter) connection(id engine.ID) string {
 }
 
 func (x *exporter) workflow(w *engine.Workflow) Workflow {
-	out := Workflow{Name: w.Name, Description: w.Description, Properties: w.Properties, MaxRuns: w.MaxRuns}
+	out := Workflow{Name: w.Name, Description: w.Description, Properties: w.Properties, MaxRuns: w.MaxRuns, Timeout: w.Timeout}
 	place := func(card string) *Place {
 		at, ok := w.Layout[card]
 		if !ok {

@@ -50,6 +50,7 @@ type Here struct {
 	Jobs        []engine.Draft[engine.JobBody]
 	Crawlers    []engine.Draft[engine.CrawlerBody]
 	Connections []engine.Connection
+	Pools       map[string]int // places by name
 	Schedules   schedule.Rules // what the server asks of schedules
 }
 
@@ -59,6 +60,7 @@ type reader struct {
 	jobs  map[string]engine.ID
 	crawl map[string]engine.ID
 	links map[string]engine.ID
+	pools map[string]int
 	rules schedule.Rules
 	wrong []string // whole sentences
 }
@@ -69,7 +71,7 @@ const maxWrong = 20
 // Resolve finds out what importing d would make and change on a server, at
 // time now, or says everything that is wrong with it. Nothing is written.
 func Resolve(d Document, here Here, now time.Time) (Set, error) {
-	r := &reader{rules: here.Schedules, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
+	r := &reader{rules: here.Schedules, pools: here.Pools, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
 	for _, c := range here.Connections {
 		r.links[c.Name] = c.ID
 	}
@@ -186,6 +188,13 @@ func (r *reader) connection(about, name string) engine.ID {
 	return id
 }
 
+func (r *reader) pool(about, name string) string {
+	if _, ok := r.pools[name]; name != "" && !ok {
+		r.say("%s waits in the pool %q, which is not here. Make it under Pools, then import again.", about, name)
+	}
+	return name
+}
+
 func (r *reader) faults(about string, faults []engine.Fault) {
 	for _, f := range faults {
 		r.say("%s, %s: %s", about, f.Field, f.Message)
@@ -224,7 +233,7 @@ func (r *reader) ref(about string, n Node) engine.Ref {
 // workflow makes the body. A trigger that is here under the same name keeps
 // its id, and with it what a schedule knows of its last time.
 func (r *reader) workflow(w *Workflow, was *engine.WorkflowBody, now time.Time) engine.WorkflowBody {
-	body := engine.WorkflowBody{Description: w.Description, Properties: w.Properties, MaxRuns: w.MaxRuns}
+	body := engine.WorkflowBody{Description: w.Description, Properties: w.Properties, MaxRuns: w.MaxRuns, Timeout: w.Timeout}
 	place := func(card string, at *Place) {
 		if at == nil {
 			return

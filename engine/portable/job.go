@@ -15,6 +15,9 @@ type Job struct {
 	Timeout     engine.Minutes      `yaml:"timeout_minutes,omitempty"`
 	Retries     int                 `yaml:"retries,omitempty"`
 	MaxRuns     int                 `yaml:"max_runs,omitempty"`
+	RetryDelay  engine.Seconds      `yaml:"retry_delay,omitempty"`
+	Pool        string              `yaml:"pool,omitempty"`
+	Priority    int                 `yaml:"priority,omitempty"`
 	MemoryMB    int                 `yaml:"memory_mb,omitempty"`
 	SpillMB     int                 `yaml:"spill_mb,omitempty"`
 	Arguments   map[string]string   `yaml:"arguments,omitempty"`
@@ -116,7 +119,7 @@ type Sink struct {
 func (x *exporter) jobOf(job *engine.Job) Job {
 	out := Job{
 		Name: job.Name, Description: job.Description, Kind: job.Kind, Bookmark: job.Bookmark, Timeout: job.Timeout,
-		Retries: job.Retries, MaxRuns: job.MaxRuns, MemoryMB: job.MemoryMB, SpillMB: job.SpillMB, Arguments: job.Arguments,
+		Retries: job.Retries, RetryDelay: job.RetryDelay, MaxRuns: job.MaxRuns, Pool: job.Pool, Priority: job.Priority, MemoryMB: job.MemoryMB, SpillMB: job.SpillMB, Arguments: job.Arguments,
 	}
 	if job.SQL == nil {
 		return out
@@ -147,7 +150,7 @@ func (r *reader) job(j *Job) engine.JobBody {
 	about := "Job " + j.Name
 	body := engine.JobBody{
 		Description: j.Description, Kind: j.Kind, Bookmark: j.Bookmark, Timeout: j.Timeout,
-		Retries: j.Retries, MaxRuns: j.MaxRuns, MemoryMB: j.MemoryMB, SpillMB: j.SpillMB, Arguments: j.Arguments,
+		Retries: j.Retries, RetryDelay: j.RetryDelay, MaxRuns: j.MaxRuns, Lane: engine.Lane{Pool: r.pool(about, j.Pool), Priority: j.Priority}, MemoryMB: j.MemoryMB, SpillMB: j.SpillMB, Arguments: j.Arguments,
 		SQL: &engine.SQLJob{MaxRejects: j.MaxRejects},
 	}
 	if body.Kind == "" {

@@ -22,7 +22,7 @@ func TestTheExampleOfThePaperCanBeImported(t *testing.T) {
 
 	d, err := portable.Parse([]byte(example))
 	must(t, err)
-	set, err := portable.Resolve(d, portable.Here{Connections: []engine.Connection{lake}}, noon)
+	set, err := portable.Resolve(d, portable.Here{Connections: []engine.Connection{lake}, Pools: map[string]int{"warehouse": 2}}, noon)
 	must(t, err)
 
 	if got := set.Jobs[0].Body.SQL.Sources[0].Connection; got != lake.ID {

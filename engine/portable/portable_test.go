@@ -56,7 +56,7 @@ func TestExportImportExportIsTheSameText(t *testing.T) {
 		if err != nil {
 			t.Fatalf("parse: %v\n%s", err, text)
 		}
-		set, err := portable.Resolve(read, portable.Here{Connections: connections}, noon)
+		set, err := portable.Resolve(read, portable.Here{Connections: connections, Pools: map[string]int{"warehouse": 1}}, noon)
 		if err != nil {
 			t.Fatalf("resolve: %v\n%s", err, text)
 		}
@@ -78,7 +78,7 @@ func document(t *rapid.T, connection string) portable.Document {
 	job := func(name string) portable.Job {
 		return portable.Job{
 			Name: name, Description: word.Draw(t, "about"), Kind: engine.JobSQL, Bookmark: rapid.SampledFrom([]engine.BookmarkMode{engine.BookmarkOn, engine.BookmarkPaused, engine.BookmarkOff}).Draw(t, "mode"),
-			Timeout: 5, Retries: 1, MaxRuns: 2, MemoryMB: 2048, SpillMB: 512, MaxRejects: 3, Arguments: map[string]string{"a b": word.Draw(t, "argument")},
+			Timeout: 5, Retries: 1, RetryDelay: 9, Pool: "warehouse", Priority: -3, MaxRuns: 2, MemoryMB: 2048, SpillMB: 512, MaxRejects: 3, Arguments: map[string]string{"a b": word.Draw(t, "argument")},
 			Sources: []portable.Source{{
 				Name: "in", Connection: connection, Path: "s3://b/" + word.Draw(t, "path"), Format: engine.CSV, Read: engine.ReadNew, Ctx: "in",
 				Options: portable.Options{Exclude: []string{word.Draw(t, "exclude")}, MaxFiles: 7, MaxBytes: 1 << 40, From: noon, To: noon.AddDate(0, 1, 0), SettleMS: &settle, CSV: portable.Dialect{Delimiter: "\t", Quote: `"`, Header: &header, NullText: "null"}},
@@ -91,7 +91,7 @@ func document(t *rapid.T, connection string) portable.Document {
 	return portable.Document{
 		Format: portable.Format,
 		Workflow: portable.Workflow{
-			Name: name(0, "workflow"), Description: word.Draw(t, "about"), MaxRuns: 1,
+			Name: name(0, "workflow"), Description: word.Draw(t, "about"), MaxRuns: 1, Timeout: 90,
 			Properties: map[string]string{"on": word.Draw(t, "property"), "day": "{{due.date}}"},
 			Triggers: []portable.Trigger{
 				{

@@ -18,6 +18,8 @@ type Store interface {
 	Crawlers(ctx context.Context) ([]engine.Crawler, error)
 	CrawlerDrafts(ctx context.Context) ([]engine.Draft[engine.CrawlerBody], error)
 	Connections(ctx context.Context) ([]engine.Connection, error)
+	// PoolPlaces lists the pools by name.
+	PoolPlaces(ctx context.Context) (map[string]int, error)
 	// Import writes and publishes a set in one transaction. The entry is that
 	// of the draft's log; nil where the workflow stayed as it was.
 	Import(ctx context.Context, set *Set, by string, now time.Time, next func(engine.Trigger) time.Time) (engine.Workflow, *draft.Entry, error)
@@ -113,6 +115,9 @@ func (s *Service) here(ctx context.Context, name string) (Here, error) {
 		return here, err
 	}
 	if here.Crawlers, err = s.Store.CrawlerDrafts(ctx); err != nil {
+		return here, err
+	}
+	if here.Pools, err = s.Store.PoolPlaces(ctx); err != nil {
 		return here, err
 	}
 	if here.Connections, err = s.Store.Connections(ctx); err != nil {

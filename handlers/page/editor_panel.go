@@ -340,8 +340,8 @@ func workflowOps(values url.Values) (ops []draft.Op, field string, err error) {
 	if description != was {
 		ops = append(ops, draft.Op{Kind: draft.SetWorkflow, Patch: &draft.Fields{Description: &description}, Prev: &draft.Fields{Description: &was}})
 	}
-	if ops, err = runsOp(ops, values); err != nil {
-		return nil, "max_runs", err
+	if ops, field, err = numbersOp(ops, values); err != nil {
+		return nil, field, err
 	}
 	typed, err := editor.ReadProperties(values.Get("properties"))
 	if err == nil {
@@ -360,20 +360,39 @@ func workflowOps(values url.Values) (ops []draft.Op, field string, err error) {
 	return ops, "", nil
 }
 
-func runsOp(ops []draft.Op, values url.Values) ([]draft.Op, error) {
-	text := strings.TrimSpace(values.Get("max_runs"))
+// numbersOp changes the limits of a workflow that are numbers, where the form
+// says something else than it was shown. field names what is wrong.
+func numbersOp(ops []draft.Op, values url.Values) (_ []draft.Op, field string, err error) {
+	patch, prev := draft.Fields{}, draft.Fields{}
+	if n, was, changed, err := numberOf(values, "max_runs"); err != nil {
+		return ops, "max_runs", err
+	} else if changed {
+		patch.MaxRuns, prev.MaxRuns = &n, &was
+	}
+	if n, was, changed, err := numberOf(values, "timeout"); err != nil {
+		return ops, "timeout", err
+	} else if changed {
+		to, from := engine.Minutes(n), engine.Minutes(was)
+		patch.Timeout, prev.Timeout = &to, &from
+	}
+	if patch.MaxRuns == nil && patch.Timeout == nil {
+		return ops, "", nil
+	}
+	return append(ops, draft.Op{Kind: draft.SetWorkflow, Patch: &patch, Prev: &prev}), "", nil
+}
+
+// numberOf reads a number of the form, and what it was when the form was shown.
+func numberOf(values url.Values, field string) (n, was int, changed bool, err error) {
+	text := strings.TrimSpace(values.Get(field))
 	if text == "" {
 		text = "0"
 	}
-	runs, err := strconv.Atoi(text)
-	if err != nil || runs < 0 {
-		return ops, engine.Errorf(engine.Invalid, "Write a number of runs, 0 or more.")
+	n, err = strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, 0, false, engine.Errorf(engine.Invalid, "Write a number, 0 or more.")
 	}
-	was, err := strconv.Atoi(values.Get("seen.max_runs"))
-	if err != nil || runs == was {
-		return ops, nil // the form was tampered with, or says nothing new
-	}
-	return append(ops, draft.Op{Kind: draft.SetWorkflow, Patch: &draft.Fields{MaxRuns: &runs}, Prev: &draft.Fields{MaxRuns: &was}}), nil
+	was, err = strconv.Atoi(values.Get("seen." + field))
+	return n, was, err == nil && n != was, nil // a form that was tampered with says nothing new
 }
 
 // propertiesPatch is what leads from before to after, and what of it the person

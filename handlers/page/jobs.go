@@ -128,6 +128,13 @@ func (p *Pages) jobView(c web.Ctx) (job.View, error) {
 	if v.Connections, err = p.Store.Connections(ctx); err != nil {
 		return v, err
 	}
+	pools, err := p.Store.Pools(ctx)
+	if err != nil {
+		return v, err
+	}
+	for i := range pools {
+		v.Pools = append(v.Pools, pools[i].Name)
+	}
 	ref := engine.Ref{Kind: engine.KindJob, ID: v.Draft.ID}
 	if v.History, err = p.Store.NodeHistory(ctx, ref, historyLen); err != nil {
 		return v, err

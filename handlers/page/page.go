@@ -29,6 +29,7 @@ type Store interface {
 	jobStore
 	crawlerStore
 	connectionStore
+	poolStore
 	usageStore
 	eventStore
 	Totals(ctx context.Context) (engine.Totals, error)
@@ -82,6 +83,7 @@ func (p *Pages) Routes() []web.Route {
 		p.jobRoutes(),
 		p.crawlerRoutes(),
 		p.connectionRoutes(),
+		p.poolRoutes(),
 		p.deleteRoutes(),
 		p.pickerRoutes(),
 		p.findRoutes(),

@@ -40,6 +40,12 @@ func (s *steers) Resume(_ context.Context, id engine.ID, how exec.Resume, _ stri
 	return s.ask("resume", id)
 }
 
+// PoolsChanged counts how often pools were written.
+func (s *steers) PoolsChanged(context.Context) error {
+	s.asked = append(s.asked, "pools")
+	return nil
+}
+
 // steered is the screens of one run that looks as shape makes it.
 func steered(t *testing.T, shape func(*engine.Run)) (*site, *steers) {
 	t.Helper()

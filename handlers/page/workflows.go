@@ -34,6 +34,8 @@ type Exec interface {
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
+	// PoolsChanged makes the places of pools count that were just written.
+	PoolsChanged(ctx context.Context) error
 }
 
 // Portable reads and writes workflows as YAML.

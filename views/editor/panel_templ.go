@@ -1278,7 +1278,7 @@ func workflowPanel(p Panel) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = hidden([]pair{{"seen.description", p.Body.Description}, {"seen.max_runs", strconv.Itoa(p.Body.MaxRuns)}, {"seen.properties", PropertiesText(p.Body.Properties)}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = hidden([]pair{{"seen.description", p.Body.Description}, {"seen.max_runs", strconv.Itoa(p.Body.MaxRuns)}, {"seen.timeout", strconv.Itoa(int(p.Body.Timeout))}, {"seen.properties", PropertiesText(p.Body.Properties)}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1344,6 +1344,10 @@ func workflowPanel(p Panel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = form.Text(p.Errors, "max_runs", "Runs at once", form.Number(p.Body.MaxRuns), "no limit").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = form.Text(p.Errors, "timeout", "Time limit of a run, minutes", form.Number(int(p.Body.Timeout)), "no limit").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

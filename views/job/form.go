@@ -37,6 +37,9 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	b.Timeout = engine.Minutes(f.number(values, "timeout", "minutes"))
 	b.Retries = f.number(values, "retries", "attempts")
 	b.MaxRuns = f.number(values, "max_runs", "runs")
+	b.RetryDelay = engine.Seconds(f.number(values, "retry_delay", "seconds"))
+	b.Pool = values.Get("pool")
+	b.Priority = f.signed(values, "priority")
 	b.MemoryMB = f.number(values, "memory_mb", "megabytes")
 	b.SpillMB = f.number(values, "spill_mb", "megabytes")
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
@@ -145,6 +148,27 @@ func (f *Fields) number(values url.Values, field, unit string) int {
 		return 0
 	}
 	return n
+}
+
+// signed reads a number that may be below zero.
+func (f *Fields) signed(values url.Values, field string) int {
+	text := strings.TrimSpace(values.Get(field))
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		f.Errors[field] = "Write a whole number, such as 0 or -5."
+	}
+	return n
+}
+
+// Priority is the priority as the form shows it: nothing for the ordinary one.
+func (f *Fields) Priority() string {
+	if f.Body.Priority == 0 {
+		return ""
+	}
+	return strconv.Itoa(f.Body.Priority)
 }
 
 // Grow adds one empty part.

@@ -34,12 +34,28 @@ type View struct {
 	Bookmarks   []engine.Bookmark
 	Used        []engine.Head
 	Connections []engine.Connection
-	Editor      string // address of the SQL editor's bundle
+	Pools       []string // that there are
+	Editor      string   // address of the SQL editor's bundle
 	Now         time.Time
 	CSRF        string
 }
 
 func (v View) href(tail string) string { return "/jobs/" + string(v.Draft.ID) + tail }
+
+// pools are the choices of the form; one that was deleted stays until another
+// is chosen.
+func (v View) pools() []form.Choice {
+	choices := []form.Choice{{"", "None"}}
+	known := v.Form.Body.Pool == ""
+	for _, name := range v.Pools {
+		choices = append(choices, form.Choice{name, name})
+		known = known || name == v.Form.Body.Pool
+	}
+	if !known {
+		choices = append(choices, form.Choice{v.Form.Body.Pool, v.Form.Body.Pool + " (does not exist)"})
+	}
+	return choices
+}
 
 func address(kind string, id engine.ID) string { return "/" + kind + "/" + string(id) }
 

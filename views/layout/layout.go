@@ -77,6 +77,7 @@ func nav(t engine.Totals) []group {
 		{"Operate", []entry{
 			{"activity", "Runs", "/runs", t.OpenRuns},
 			{"bookmark", "Bookmarks", "/bookmarks", t.Bookmarks},
+			{"layers", "Pools", "/pools", 0},
 			{"shield-check", "Health", "/health", 0},
 		}},
 		{"Data", []entry{

@@ -43,14 +43,12 @@ func serveReplica() error {
 type fleet struct {
 	t    *testing.T
 	env  []string
-	mu   sync.Mutex
 	cmds []*exec.Cmd
 	out  []*lines
 }
 
 // lines collects what a process says.
 type lines struct {
-	mu   sync.Mutex
 	text strings.Builder
 }
 
@@ -178,8 +176,8 @@ func order(t *testing.T, store *db.Store, job engine.Head) engine.ID {
 	t.Helper()
 	now := time.Now().UTC()
 	run := engine.Run{ID: engine.NewID(now), Kind: engine.RunJob, Object: job.ID, Name: job.Name, Version: job.Version, Started: now, By: "test"}
-	written := store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
-		return flow.BeginAlone(run, engine.Ref{Kind: engine.KindJob, ID: job.ID}, job.Name, now), nil
+	written := store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		return flow.BeginAlone(st, run, engine.Ref{Kind: engine.KindJob, ID: job.ID}, now), nil
 	}}})
 	must(t, written[0].Err)
 	store.Tell("run", db.Word{Topic: "run:" + string(run.ID), Seq: written[0].Run.Seq})

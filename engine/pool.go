@@ -1,0 +1,46 @@
+package engine
+
+// Pool bounds how many node runs that share something work at once, over all
+// workflows and servers: connections to a database, calls to a service.
+type Pool struct {
+	Name   string `json:"name"`
+	Places int    `json:"places"`
+	// Taken and Waiting are how many node runs hold a place and wait for one.
+	Taken   int `json:"taken"`
+	Waiting int `json:"waiting"`
+	// Jobs are the published jobs that name it.
+	Jobs []Head `json:"jobs,omitempty"`
+}
+
+// Backfills is the pool of runs that read old files again, where their job
+// names no other: they must not crowd out what is due today. It is always
+// there.
+const Backfills = "backfills"
+
+// DefaultBackfills is how many places it has before anybody changes that.
+const DefaultBackfills = 2
+
+// Lane is where a node run waits.
+type Lane struct {
+	// Pool is the name of its pool, "" for none.
+	Pool string `json:"pool,omitempty"`
+	// Priority is how early its turn comes: of those that wait the highest
+	// first, of equals the oldest.
+	Priority int `json:"priority,omitempty"`
+}
+
+// The bounds of a priority.
+const (
+	LeastPriority = -100
+	MostPriority  = 100
+)
+
+// Behind is the lane of a run that reads old files again: behind everything
+// else of its job.
+func (l Lane) Behind() Lane {
+	if l.Pool == "" {
+		l.Pool = Backfills
+	}
+	l.Priority = max(LeastPriority, min(l.Priority, 0)-10)
+	return l
+}
