@@ -13,7 +13,7 @@ import (
 )
 
 // Carried is the first line of an exported bookmark; every line after it is
-// one entry of the ledger, in order of key.
+// one entry of the ledger, in order of key, or one of a list of rows.
 type Carried struct {
 	Format      int    `json:"dogear_bookmark"` // 1
 	Job         string `json:"job"`
@@ -43,6 +43,9 @@ func (s *Service) Export(ctx context.Context, id engine.ID, to io.Writer) error 
 		Format: carriedFormat, Job: job.Name, Ctx: mark.Ctx, Fingerprint: mark.Fingerprint, Version: mark.Version, Files: mark.Files, Bytes: mark.Bytes,
 	}); err != nil {
 		return fmt.Errorf("export a bookmark: %w", err)
+	}
+	if err := exportLists(ctx, s.Store, mark.Root, lines); err != nil {
+		return err
 	}
 	for e, err := range Entries(ctx, s.Store, mark.Root) {
 		if err != nil {
@@ -93,14 +96,27 @@ func readCarried(ctx context.Context, pages Pages, from io.Reader) (rewritten, C
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Format != carriedFormat {
 		return ledger, head, errors.Join(notCarried(1, "it is not the head of an exported bookmark"), lines.Err())
 	}
+	var lists carriedLists
 	var changes []engine.Entry
 	last := ""
 	for n := 2; lines.Scan(); n++ {
-		var e engine.Entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		var line carriedLine
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			return ledger, head, notCarried(n, "it is not an entry: "+err.Error())
 		}
+		taken, wrong, err := lists.takes(ctx, pages, line)
+		if err != nil {
+			return ledger, head, err
+		}
+		e := line.Entry
+		if !taken {
+			wrong = lists.rename(&e)
+		}
 		switch {
+		case wrong != "":
+			return ledger, head, notCarried(n, wrong)
+		case taken:
+			continue
 		case e.State < engine.EntryRead || e.State > engine.EntryReopened:
 			return ledger, head, notCarried(n, fmt.Sprintf("it has the state %d, which there is not", e.State))
 		case e.Key <= last:

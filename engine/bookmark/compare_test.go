@@ -1,6 +1,7 @@
 package bookmark_test
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"maps"
@@ -165,6 +166,38 @@ func TestAComparedTableIsSetToNow(t *testing.T) {
 	wantRead(t, "one that came back", w.ran(t), "c")
 	w.move(t, bookmark.Move{Kind: engine.MoveRewind, To: 2})
 	wantRead(t, "with it undone", w.ran(t), "b e")
+}
+
+func TestAComparedTableIsCarriedToAnotherServer(t *testing.T) {
+	t.Parallel()
+	w := changed(t)
+	var file bytes.Buffer
+	must(t, w.service().Export(t.Context(), w.mark.ID, &file))
+	text := file.String()
+	there := newRowWorld()
+	maps.Copy(there.rows, w.rows)
+	there.mark = &engine.Bookmark{ID: w.mark.ID, Ctx: "src", Fingerprint: w.mark.Fingerprint}
+	there.days = w.days
+
+	there.move(t, bookmark.Move{Kind: engine.MoveImport, File: &file})
+
+	wantRead(t, "after it", there.ran(t), "")
+	there.rows["c"] = 9
+	wantRead(t, "a change", there.ran(t), "c")
+	there.move(t, bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Pattern: "**"}})
+	wantRead(t, "read again", there.ran(t), "b c d")
+	_, err := bookmark.Sweep(t.Context(), &sweptWorld{there}, time.Time{}, noon.AddDate(1, 0, 0))
+	must(t, err)
+
+	// A file without its lists, or with one that is cut off, changes nothing.
+	lines := strings.SplitAfter(text, "\n")
+	for name, broken := range map[string]string{"no lists": lines[0] + strings.Join(lines[len(lines)-3:], ""), "cut off": strings.Join(lines[:3], "")} {
+		before := *there.mark
+		_, err := there.service().Make(t.Context(), there.mark.ID, bookmark.Move{Kind: engine.MoveImport, File: strings.NewReader(broken)}, "owner")
+		if engine.CodeOf(err) != engine.Invalid || *there.mark != before {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 }
 
 func TestOneRowOfAComparedTableIsLookedUp(t *testing.T) {
