@@ -61,11 +61,14 @@ func TestOneDecoderReadsManyPages(t *testing.T) {
 	}
 }
 
-// checkPrints compares what Prints yields with the ETags of entries.
-func checkPrints(t interface {
+// tester is what a test and a rapid check have in common.
+type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
-}, body []byte, entries []engine.Entry) {
+}
+
+// checkPrints compares what Prints yields with the ETags of entries.
+func checkPrints(t tester, body []byte, entries []engine.Entry) {
 	t.Helper()
 	var got []uint64
 	err := new(page.Decoder).Prints(body, func(sum uint64) { got = append(got, sum) })
