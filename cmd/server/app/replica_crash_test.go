@@ -49,6 +49,7 @@ type fleet struct {
 
 // lines collects what a process says.
 type lines struct {
+	mu   sync.Mutex
 	text strings.Builder
 }
 
