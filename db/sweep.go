@@ -7,12 +7,14 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"dogear/engine"
 	"dogear/engine/bookmark"
 )
 
 // LedgerRoots lists the roots of every ledger that must stay: those that
 // bookmarks stand at, those of versions made since, the newest before that of
-// each bookmark, and those of what batches read since or have not finished.
+// each bookmark, those of what batches read since or have not finished, and the
+// lists of rows in the plans of the latter.
 func (s *Store) LedgerRoots(ctx context.Context, since time.Time) ([]string, error) {
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`
 SELECT root FROM bookmark
@@ -34,6 +36,42 @@ UNION SELECT i.root FROM batch_input AS i JOIN batch AS b ON b.id = i.batch_id
 		}
 		if root != bookmark.Empty && root != bookmark.Pruned {
 			roots = append(roots, root)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list the ledgers that stay: %w", err)
+	}
+	planned, err := s.plannedRows(ctx)
+	return append(roots, planned...), err
+}
+
+// plannedRows lists the roots of the rows that unfinished batches read by: a
+// server that was away for long still runs the same plan.
+func (s *Store) plannedRows(ctx context.Context) ([]string, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT plan FROM batch WHERE state NOT IN ('finalized', 'discarded')`))
+	if err != nil {
+		return nil, fmt.Errorf("list the plans under way: %w", err)
+	}
+	defer rows.Close()
+	var roots []string
+	for rows.Next() {
+		var blob []byte
+		if err := rows.Scan(&blob); err != nil {
+			return nil, fmt.Errorf("read a plan under way: %w", err)
+		}
+		plan, err := unpack[engine.Plan](blob)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range plan.Sources {
+			if part.Compared == nil {
+				continue
+			}
+			for _, root := range []string{part.Compared.Base, part.Compared.Took} {
+				if root != bookmark.Empty {
+					roots = append(roots, root)
+				}
+			}
 		}
 	}
 	return roots, rows.Err()

@@ -1,6 +1,7 @@
 package dbtest_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,35 @@ func TestManifestsAreOfCommittedBatches(t *testing.T) {
 		}
 		if errOne != nil || len(one) != 1 {
 			t.Errorf("at most one: got %+v and %v", one, errOne)
+		}
+	})
+}
+
+// TestThePagesOfAPlanUnderWayStay: a run that was cut off long ago still reads
+// by the rows that its plan lists.
+func TestThePagesOfAPlanUnderWayStay(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		at := time.Now().Add(-72 * time.Hour)
+		for state, list := range map[engine.BatchState]string{engine.BatchPlanned: "planned", engine.BatchFinalized: "finalized", engine.BatchDiscarded: "discarded"} {
+			run := engine.Run{ID: engine.NewID(at), Kind: engine.RunJob, Object: "j", Name: "j", Started: at}
+			batch := engine.Batch{ID: engine.NewID(at), Job: "j", State: state, At: at, Plan: engine.Plan{Sources: []engine.SourcePlan{
+				{Compared: &engine.Compared{Base: "base of " + list, Took: list}}, {Source: "files"},
+			}}}
+			for _, w := range store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+				return flow.Writes{Run: run, Batch: &batch}, nil
+			}}}) {
+				if w.Err != nil {
+					t.Fatal(w.Err)
+				}
+			}
+		}
+
+		roots, err := store.LedgerRoots(t.Context(), time.Now())
+
+		slices.Sort(roots)
+		if err != nil || !slices.Equal(roots, []string{"base of planned", "planned"}) {
+			t.Errorf("got %v and %v, want the lists of the plan under way", roots, err)
 		}
 	})
 }

@@ -106,6 +106,10 @@ func (p *Pages) jobLag(c web.Ctx) error {
 	var titles []string
 	for _, mark := range marks {
 		lag.Paused = lag.Paused && mark.Paused
+		if r, ok := mark.Newest.KeyRange(); ok && r.Compared != nil {
+			titles = append(titles, lag.Compared(mark))
+			continue
+		}
 		part, err := p.Bookmarks.Waiting(ctx, mark.ID)
 		if engine.CodeOf(err) == engine.Internal {
 			return err

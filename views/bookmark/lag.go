@@ -20,6 +20,7 @@ type Lag struct {
 	files, rows int64
 	oldest      time.Time
 	trouble     bool
+	compared    bool
 }
 
 // Add counts what waits for one bookmark, or err, why that is unknown. It
@@ -46,6 +47,13 @@ func (l *Lag) Add(mark engine.Bookmark, part engine.SourcePlan, err error, now t
 	return mark.Ctx + ": " + show.Many(files, "file") + " waiting, " + show.Size(bytes) + ", the oldest written " + show.Ago(oldest, now)
 }
 
+// Compared notes a table of which every row is compared: what waits in it is
+// known only by another scan, which a card is not worth.
+func (l *Lag) Compared(mark engine.Bookmark) string {
+	l.compared = true
+	return mark.Ctx + ": every row is compared when a run starts, and on the page of the bookmark"
+}
+
 // late is from when on what waits is shown as late.
 const late = 24 * time.Hour
 
@@ -64,6 +72,8 @@ func (l *Lag) Finish(title string, marks int, now time.Time) {
 		}
 	case l.rows > 0:
 		l.Text = show.Many(l.rows, "row")
+	case l.compared:
+		l.Text, l.Icon, l.Hue = "compared by runs", "git-compare", "idle"
 	default:
 		l.Text, l.Icon, l.Hue = "up to date", "check", "ok"
 	}
