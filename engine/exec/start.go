@@ -123,6 +123,7 @@ func zoneOf(t *engine.Trigger) (*time.Location, error) {
 // slip of the pen that changes nothing.
 func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties, given map[string]string) error {
 	strangers := maps.Clone(given)
+	delete(strangers, arrival.IDsProperty) // of a run that is run again
 	maps.DeleteFunc(strangers, func(name, _ string) bool {
 		_, declared := w.Properties[name]
 		return declared

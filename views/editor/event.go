@@ -2,9 +2,7 @@ package editor
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"path"
 	"strings"
 
 	"dogear/engine"
@@ -87,23 +85,4 @@ func (e *Events) curl() string {
 		"curl -sS '" + e.Address + `' -H 'content-type: application/json' \`,
 		`  -H "webhook-id: $id" -H "webhook-timestamp: $at" -H "webhook-signature: v1,$sign" --data-raw "$body"`,
 	}, "\n")
-}
-
-// What says what an event is about: the file's name, else its detail cut short.
-func What(e *engine.TriggerEvent) string {
-	var file struct {
-		Path string `json:"path"`
-	}
-	if json.Unmarshal([]byte(e.Detail), &file) == nil && file.Path != "" {
-		return path.Base(file.Path)
-	}
-	const most = 60
-	text := []rune(strings.Join(strings.Fields(e.Detail), " "))
-	if len(text) == 0 {
-		return "event " + e.ID
-	}
-	if len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(text)
 }

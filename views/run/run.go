@@ -138,6 +138,10 @@ func (v View) newest(ref engine.Ref) (engine.NodeRun, bool) {
 // Select chooses the card whose panel is open: the one that was asked for, else
 // a node that failed, else one that runs, else the first.
 func (v *View) Select(asked string) {
+	if v.Run.Body.Trigger(engine.ID(asked)) != nil {
+		v.Selected = asked
+		return
+	}
 	refs := v.Refs()
 	best, rank := "", 9
 	for _, ref := range refs {
