@@ -16,9 +16,10 @@ import (
 	"dogear/engine/table/tabletest"
 )
 
-// copyForTest makes a job that appends what is new in the table orders to the
-// table copied, and starts it for the next server.
-func copyForTest(t *testing.T, data string, c table.Config) {
+// copyForTest makes a job that writes what is new in the table orders to the
+// table copied, and starts it for the next server. It appends what it reads by
+// key, and merges what it finds by comparing every row.
+func copyForTest(t *testing.T, data string, c table.Config, read engine.ReadMode) {
 	t.Helper()
 	store := openForTest(t, data)
 	now := time.Now().UTC()
@@ -26,11 +27,15 @@ func copyForTest(t *testing.T, data string, c table.Config) {
 		Type: c.Kind, Host: c.Host, Port: c.Port, Database: c.Database, User: c.User, TLS: c.TLS,
 	}, &c.Password, "test", now)
 	must(t, err)
+	sink := engine.Sink{From: "orders", Connection: made.ID, Table: "copied"}
+	if read == engine.ReadCompare {
+		sink.Mode, sink.Keys = engine.Merge, []string{"id"}
+	}
 	id, err := store.CreateJob(t.Context(), "copy", engine.JobBody{
 		Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, MemoryMB: engine.MinMemoryMB,
 		SQL: &engine.SQLJob{
-			Sources: []engine.Source{{Name: "orders", Connection: made.ID, Table: "orders", Keys: []string{"id"}}},
-			Sinks:   []engine.Sink{{From: "orders", Connection: made.ID, Table: "copied"}},
+			Sources: []engine.Source{{Name: "orders", Connection: made.ID, Table: "orders", Keys: []string{"id"}, Read: read}},
+			Sinks:   []engine.Sink{sink},
 		},
 	}, "test", now)
 	must(t, err)
@@ -58,59 +63,72 @@ func TestServerKilledWhileATableIsCopied(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
-		kills, whens := 0, []string{"before", "after"}
-		if b.Config.Kind != engine.ConnectionPostgres {
-			whens = whens[1:] // what a database does its own way comes after the commit
-		}
-		for _, when := range whens {
-			for n := 1; ; n++ {
-				data := filepath.Join(t.TempDir(), "data")
-				must(t, os.MkdirAll(filepath.Join(data, "files"), 0o700))
-				if b.Config.Kind == engine.ConnectionSQLite { // only what lies below files may be opened
-					b = tabletest.SQLiteAt(t, filepath.Join(data, "files", "shop.db"))
-				}
-				b.Do(t, "DROP TABLE IF EXISTS orders", "DROP TABLE IF EXISTS copied", "CREATE TABLE orders (id INTEGER PRIMARY KEY)", "CREATE TABLE copied (id INTEGER)")
-				for id := range 20 {
-					b.Do(t, fmt.Sprintf("INSERT INTO orders VALUES (%d)", 1+id*2))
-				}
-				copyForTest(t, data, b.Config)
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) { killedCopying(t, b, engine.ReadNew) })
+}
 
-				killed := serveOn(t, data, fmt.Sprintf("%s %d", when, n))
-				if killed {
-					kills++
-					b.Do(t, fmt.Sprintf("INSERT INTO orders VALUES (%d)", 1000+n))
-					serveOn(t, data, "")
-				}
+// TestServerKilledWhileATableIsCompared is the same of a table that is compared
+// row by row: its plan lists rows, which a recovery reads by.
+func TestServerKilledWhileATableIsCompared(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) { killedCopying(t, b, engine.ReadCompare) })
+}
 
-				// Killed before its plan was stored, the run made a new one.
-				most := 20
-				if killed && b.Rows(t, "SELECT max(id) FROM copied") != "39" {
-					most++
-				}
-				if got, want := b.Rows(t, "SELECT count(*), count(DISTINCT id) FROM copied"), fmt.Sprintf("%d|%d", most, most); got != want {
-					t.Errorf("killed %s commit %d: got %s, want %s", when, n, got, want)
-				}
-				left, err := b.Databases.Tables(t.Context(), tabletest.Connection)
-				must(t, err)
-				if len(left) != 3 {
-					t.Errorf("killed %s commit %d: got the tables %v, want orders, copied and the batches", when, n, left)
-				}
-				store := openForTest(t, data)
-				runs, err := store.Runs(t.Context(), engine.RunFilter{})
-				must(t, err)
-				if len(runs) != 1 || runs[0].Outcome != engine.RunSucceeded {
-					t.Errorf("killed %s commit %d: runs = %+v, want one that succeeded", when, n, runs)
-				}
-				must(t, store.Close())
-				if !killed {
-					break
-				}
+func killedCopying(t *testing.T, b tabletest.Base, read engine.ReadMode) {
+	t.Helper()
+	kills, whens := 0, []string{"before", "after"}
+	if b.Config.Kind != engine.ConnectionPostgres || read == engine.ReadCompare {
+		whens = whens[1:] // what a database does its own way comes after the commit
+	}
+	for _, when := range whens {
+		for n := 1; ; n++ {
+			data := filepath.Join(t.TempDir(), "data")
+			must(t, os.MkdirAll(filepath.Join(data, "files"), 0o700))
+			if b.Config.Kind == engine.ConnectionSQLite { // only what lies below files may be opened
+				b = tabletest.SQLiteAt(t, filepath.Join(data, "files", "shop.db"))
+			}
+			b.Do(t, "DROP TABLE IF EXISTS orders", "DROP TABLE IF EXISTS copied", "CREATE TABLE orders (id INTEGER PRIMARY KEY)", "CREATE TABLE copied (id INTEGER)")
+			for id := range 20 {
+				b.Do(t, fmt.Sprintf("INSERT INTO orders VALUES (%d)", 1+id*2))
+			}
+			copyForTest(t, data, b.Config, read)
+
+			killed := serveOn(t, data, fmt.Sprintf("%s %d", when, n))
+			if killed {
+				kills++
+				b.Do(t, fmt.Sprintf("INSERT INTO orders VALUES (%d)", 1000+n))
+				serveOn(t, data, "")
+			}
+
+			// Killed before its plan was stored, the run made a new one.
+			most := 20
+			if killed && b.Rows(t, "SELECT max(id) FROM copied") != "39" {
+				most++
+			}
+			if got, want := b.Rows(t, "SELECT count(*), count(DISTINCT id) FROM copied"), fmt.Sprintf("%d|%d", most, most); got != want {
+				t.Errorf("killed %s commit %d: got %s, want %s", when, n, got, want)
+			}
+			left, err := b.Databases.Tables(t.Context(), tabletest.Connection)
+			must(t, err)
+			if len(left) != 3 {
+				t.Errorf("killed %s commit %d: got the tables %v, want orders, copied and the batches", when, n, left)
+			}
+			store := openForTest(t, data)
+			runs, err := store.Runs(t.Context(), engine.RunFilter{})
+			must(t, err)
+			if len(runs) != 1 || runs[0].Outcome != engine.RunSucceeded {
+				t.Errorf("killed %s commit %d: runs = %+v, want one that succeeded", when, n, runs)
+			}
+			must(t, store.Close())
+			if !killed {
+				break
 			}
 		}
-		if kills < 4*len(whens) {
-			t.Errorf("the server was killed %d times, want it killed at each commit", kills)
-		}
-		t.Logf("%d kills", kills)
-	})
+	}
+	if kills < 4*len(whens) {
+		t.Errorf("the server was killed %d times, want it killed at each commit", kills)
+	}
+	t.Logf("%d kills", kills)
 }
