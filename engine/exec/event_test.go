@@ -1,0 +1,60 @@
+package exec_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/runner"
+)
+
+// TestABatchOfEventsStartsARunThatKnowsThem, and that can be run again.
+func TestABatchOfEventsStartsARunThatKnowsThem(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		now := time.Now().UTC()
+		trigger := engine.Trigger{
+			ID: engine.NewID(now), Name: "calls", Type: engine.OnEvent, Event: engine.EventRule{Size: 2},
+			Actions: []engine.Action{{Ref: h.job("a", 0)}},
+		}
+		id, err := h.store.CreateWorkflow(t.Context(), "called", engine.WorkflowBody{Triggers: []engine.Trigger{trigger}, MaxRuns: 1}, "owner", now)
+		must(t, err)
+		_, err = h.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", now, func(engine.Trigger) time.Time { return time.Time{} })
+		must(t, err)
+		for _, event := range []string{"e1", "e2", "e3"} {
+			_, err := h.store.AddEvent(t.Context(), engine.TriggerEvent{Trigger: trigger.ID, ID: event, At: now})
+			must(t, err)
+		}
+		block := make(chan struct{})
+		h.work.do["a"] = func(ctx context.Context, a runner.Attempt, host runner.Host) (runner.Result, error) {
+			<-block
+			return succeed(ctx, a, host)
+		}
+
+		run, err := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e1", "e2"}})
+		must(t, err)
+		_, full := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e3"}})
+		close(block)
+		h.ends(run.ID)
+		_, twice := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e2"}})
+
+		if run.By != "event" || run.Trigger != trigger.ID || run.Properties["aws:eventIds"] != "[e1, e2]" {
+			t.Errorf("run = by %s, trigger %s, properties %v, want it to know its events", run.By, run.Trigger, run.Properties)
+		}
+		if engine.CodeOf(full) != engine.LimitHit || engine.CodeOf(twice) != engine.Conflict {
+			t.Errorf("beyond the limit = %v, a second time = %v, want %s and %s", full, twice, engine.LimitHit, engine.Conflict)
+		}
+		waiting, err := h.store.WaitingEvents(t.Context(), trigger.ID, 10)
+		must(t, err)
+		if len(waiting) != 1 || waiting[0].ID != "e3" {
+			t.Errorf("%+v wait, want e3, which the limit held", waiting)
+		}
+		again, err := h.exec.StartWorkflow(t.Context(), id, run.Properties, "owner")
+		must(t, err)
+		if _, nodes := h.ends(again.ID); len(nodes) != 1 || nodes[0].State != engine.Succeeded {
+			t.Errorf("run again = %+v, want it to succeed", nodes)
+		}
+	})
+}
