@@ -112,8 +112,11 @@ func Days(ctx context.Context, pages Pages, root string, part engine.SourcePlan)
 			if o.Prior != nil && o.Prior.State == engine.EntryRead {
 				add(&at(o.Object).Changed, o.Object)
 			}
-		case engine.ReasonTouched, engine.ReasonAlreadyRead, engine.ReasonOutside, engine.ReasonReopened,
-			engine.ReasonFiltered, engine.ReasonGone, engine.ReasonUnreadable:
+		case engine.ReasonReopened:
+			if o.Prior != nil && o.Prior.State == engine.EntryReopened { // else it counts as read, and its partition is rebuilt
+				add(&at(o.Object).Waiting, o.Object)
+			}
+		case engine.ReasonTouched, engine.ReasonAlreadyRead, engine.ReasonOutside, engine.ReasonFiltered, engine.ReasonGone, engine.ReasonUnreadable:
 		}
 	}
 	sorted := make([]Day, 0, len(days))

@@ -2,6 +2,8 @@ package bookmark_test
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,27 @@ func TestPickedFilesAreReadAgain(t *testing.T) {
 				t.Errorf("read %q again, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestWhatIsToBeReadAgainWaitsOnItsDay: the picture of the progress keeps the
+// days that a person sent back.
+func TestWhatIsToBeReadAgainWaitsOnItsDay(t *testing.T) {
+	t.Parallel()
+	w := readWorld(t, engine.Merge)
+	_, err := w.make(t, bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Since: noon.AddDate(0, 0, 1)}})
+	must(t, err)
+
+	days, _, err := w.service(noon.AddDate(0, 0, 6)).Progress(t.Context(), w.mark.ID)
+
+	must(t, err)
+	var got []string
+	for _, d := range days {
+		got = append(got, fmt.Sprintf("%s: %d read, %d waiting", d.Date.Format(time.DateOnly), d.Read.Files, d.Waiting.Files))
+	}
+	want := []string{"2026-03-01: 1 read, 0 waiting", "2026-03-02: 0 read, 1 waiting", "2026-03-03: 0 read, 1 waiting"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
