@@ -30,6 +30,10 @@ func RowsToRead(ctx context.Context, pages Pages, c engine.Compared) iter.Seq2[e
 	}
 }
 
+// rowsChunk is how many rows are held before they are laid over the list of
+// before; a whole table may come this way.
+const rowsChunk = 4 * page.Size
+
 // AfterCompare is the range r of a plan as the ledger keeps it after run has
 // read it: with the root of the rows that count as read from then on. Those are
 // the rows of before with what part takes and what is gone laid over them, but
@@ -40,7 +44,7 @@ func AfterCompare(ctx context.Context, pages Pages, part engine.SourcePlan, r en
 	next, stop := iter.Pull2(left)
 	defer stop()
 	skip, err, more := next()
-	var changes []engine.Entry
+	changes := make([]engine.Entry, 0, rowsChunk)
 	flush := func() error {
 		written, err := Write(ctx, pages, done.Rows, changes)
 		done.Rows, changes = written.Root, changes[:0]
@@ -57,7 +61,7 @@ func AfterCompare(ctx context.Context, pages Pages, part engine.SourcePlan, r en
 			continue
 		}
 		e.Run, e.Note = run, ""
-		if changes = append(changes, e); len(changes) == rewriteChunk {
+		if changes = append(changes, e); len(changes) == rowsChunk {
 			if err := flush(); err != nil {
 				return r, err
 			}
