@@ -89,22 +89,21 @@ func (c *comparison) ask(ctx context.Context, pages Pages) error {
 	return nil
 }
 
-// again reports whether a row is among those that are asked for. Rows must be
-// asked about in their order.
-func (c *comparison) again(key string) (again bool, err error) {
+// again returns the first read that is asked for and had a row; nil for none.
+// Rows must be asked about in their order.
+func (c *comparison) again(key string) (first *askedRows, err error) {
 	for _, a := range c.asked {
 		for a.next != nil && a.next.Key < key {
 			a.next = a.cursor.next()
 		}
 		if a.cursor.err != nil {
-			return false, a.cursor.err
+			return nil, a.cursor.err
 		}
-		if a.next != nil && a.next.Key == key && a.next.State == engine.EntryRead && a.next.Note != string(engine.ReasonReopened) && !again {
-			a.rows++
-			again = true
+		if first == nil && a.next != nil && a.next.Key == key && a.next.State == engine.EntryRead && a.next.Note != string(engine.ReasonReopened) {
+			first = a
 		}
 	}
-	return again, nil
+	return first, nil
 }
 
 func (c *comparison) run(ctx context.Context, pages Pages, rows iter.Seq2[engine.RowPrint, error]) error {
@@ -157,13 +156,15 @@ func (c *comparison) judge(row engine.RowPrint, prior *engine.Entry) error {
 	case prior == nil || prior.State == engine.EntryGone:
 	case prior.Hash != hash:
 		reason, count = engine.ReasonChanged, &c.counts.Changed
-	case again:
-		reason, count = engine.ReasonReopened, &c.counts.Again
+	case again != nil:
+		reason, count = engine.ReasonReopened, &again.rows
 	default:
 		c.known++
 		return nil
 	}
-	if c.most > 0 && c.counts.Taken() >= c.most {
+	// What a person asks for is read whatever the source's limit, because its
+	// entry then counts as read again.
+	if reason != engine.ReasonReopened && c.most > 0 && c.counts.New+c.counts.Changed >= c.most {
 		c.over++
 		return nil
 	}
@@ -243,6 +244,7 @@ func (c *comparison) plan(s surveyed) {
 		c.tally(engine.ReasonChanged, c.counts.Changed)
 	}
 	for _, a := range c.asked {
+		c.counts.Again += a.rows
 		r, _ := a.entry.KeyRange()
 		r.Rows = a.rows
 		o := a.entry.Object

@@ -153,6 +153,28 @@ func TestEveryMoveOfAComparedTable(t *testing.T) {
 	}
 }
 
+// What somebody asks for is read beside the limit, and a row that has changed
+// meanwhile is counted once.
+func TestAComparedTableIsReadAgainBesideItsLimit(t *testing.T) {
+	t.Parallel()
+	w := newRowWorld("a", "b", "c", "d")
+	w.ran(t)
+	w.job.SQL.Sources[0].Options.Table.MaxRows = 1
+	w.move(t, bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Pattern: "**"}})
+	w.rows["b"], w.rows["x"], w.rows["y"] = 2, 1, 1
+
+	plan, err := w.service().Planner.Plan(t.Context(), bookmark.Request{Job: w.job, Now: noon})
+	must(t, err)
+
+	if c, sum := plan.Sources[0].Compared, plan.Taken(); c.Changed != 1 || c.New != 0 || c.Again != 3 || sum.Rows != 4 || plan.Sources[0].Counts[engine.ReasonOverBound].Rows != 2 {
+		t.Errorf("got %+v and %+v", c, sum)
+	}
+	wantRead(t, "the first run", w.ran(t), "a b c d")
+	wantRead(t, "the second", w.ran(t), "x")
+	wantRead(t, "the third", w.ran(t), "y")
+	wantRead(t, "the last", w.ran(t), "")
+}
+
 func TestAComparedTableIsSetToNow(t *testing.T) {
 	t.Parallel()
 	w := changed(t)
