@@ -52,7 +52,7 @@ func (q *Queues) client(ctx context.Context, connection engine.ID, address strin
 	if keys.AccessKey != "" {
 		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(keys.AccessKey, keys.Secret, "")))
 	}
-	if region := regionOf(at.Hostname(), keys.Region); region != "" {
+	if region := RegionOf(at.Hostname(), keys.Region); region != "" {
 		options = append(options, config.WithRegion(region))
 	}
 	loaded, err := config.LoadDefaultConfig(ctx, options...)
@@ -65,8 +65,8 @@ func (q *Queues) client(ctx context.Context, connection engine.ID, address strin
 	return sqs.NewFromConfig(loaded, func(o *sqs.Options) { o.BaseEndpoint = aws.String(at.Scheme + "://" + at.Host) }), nil
 }
 
-// regionOf is the region in a host name of AWS, else that of the connection.
-func regionOf(host, other string) string {
+// RegionOf is the region in a host name of AWS, else that of the connection.
+func RegionOf(host, other string) string {
 	if parts := strings.Split(host, "."); len(parts) >= 4 && parts[0] == "sqs" && parts[2] == "amazonaws" {
 		return parts[1]
 	}

@@ -332,6 +332,7 @@ func (s *site) open(t *testing.T, cfg page.Config) {
 	log, now := slog.New(slog.DiscardHandler), func() time.Time { return noon }
 	sessions := web.NewSessions(s.store, s.auth, false, log)
 	cfg.Auth, cfg.Sessions, cfg.Files, cfg.Log, cfg.Now = s.auth, sessions, files, log, now
+	cfg.Came, cfg.Address = func(engine.ID) {}, func() string { return "https://dogear.example" }
 	handler, err := web.New(web.Config{Routes: page.New(cfg).Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
 	must(t, err)
 	s.server = httptest.NewServer(handler)

@@ -45,6 +45,7 @@ type command struct {
 	Workflow cli.Workflow `cmd:""`
 	Job      cli.Job      `cmd:""`
 	Run      cli.Run      `cmd:""`
+	Event    cli.Event    `cmd:""`
 	Bookmark cli.Bookmark `cmd:""`
 	Health   cli.Health   `cmd:""`
 	Signin   cli.Signin   `cmd:""`
