@@ -2,13 +2,9 @@
 // read again, a file is held and released, a changed source is asked about, and
 // a run that failed goes on from its page.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { open } from "./house.mjs";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const shots = process.env.DOGEAR_SHOTS; // a folder for pictures of each screen
+import { looked, shot } from "./look.mjs";
 
 let house;
 let bookmark; // the path of its page
@@ -25,30 +21,6 @@ before(async () => {
 after(async () => { await house?.close(); });
 
 const succeeded = (page) => page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
-
-async function shot(page, name) {
-  if (!shots) return;
-  for (const [width, height] of [[1440, 900], [390, 844]]) {
-    for (const theme of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme: theme });
-      await page.screenshot({ path: `${shots}/${name}-${width}-${theme}.png` });
-    }
-  }
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
-
-// looked checks that axe finds nothing serious in what is open.
-async function looked(page, name) {
-  await shot(page, name);
-  await page.evaluate(axe);
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-    assert.deepEqual(serious.map((v) => `${name}, ${colorScheme}: ${v.id}: ${v.nodes[0].html.slice(0, 160)}`), []);
-  }
-}
 
 // opened is the page of the bookmark once it has looked at its source.
 async function opened() {
@@ -200,35 +172,6 @@ test("every dialog of a move can be read by everybody", async () => {
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByTestId("compare").waitFor();
   await looked(page, "compare");
-});
-
-test("a branch is tried and promoted, and the promotion undone", async () => {
-  const page = await opened();
-  await page.getByRole("button", { name: "Make one" }).click();
-  await page.getByRole("dialog").getByLabel("Name").fill("what if");
-  await page.getByRole("dialog").getByRole("button", { name: "Make the branch" }).click();
-  await page.getByText("Branch what if").waitFor();
-  await page.getByTestId("moves").click();
-  await page.getByRole("button", { name: "Read files again…" }).click();
-  await page.getByLabel("Path pattern").fill("nothing-*.csv");
-  await page.getByRole("button", { name: "See what it would do" }).click();
-  await page.getByText("Nothing that counts as read fits nothing-*.csv.").waitFor();
-  await page.getByLabel("Path pattern").fill("*.csv");
-  await page.getByRole("button", { name: "See what it would do" }).click();
-  await page.getByText(/Only this branch moves/).waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Read again" }).click();
-  await page.getByText("*.csv", { exact: true }).waitFor();
-  const trunk = await opened();
-  await trunk.getByTestId("branch").getByText(/By it, a run would read \d+ files/).waitFor();
-  assert.equal(await figure(trunk, "Waiting").innerText(), "0 files");
-  await trunk.getByTestId("branch").getByRole("button", { name: /Promote/ }).click();
-  await trunk.getByText("promoted from a branch").waitFor();
-  await trunk.getByRole("button", { name: "Undo" }).first().click();
-  await trunk.getByRole("dialog").getByRole("button", { name: "Undo" }).click();
-  await trunk.getByText(/undone, as in v\d+/).waitFor();
-  trunk.once("dialog", (question) => void question.accept());
-  await trunk.getByTestId("branch").getByRole("button", { name: /Drop/ }).click();
-  await trunk.getByText("None. A branch is a copy").waitFor();
 });
 
 test("a card says what waits, and its bookmark is paused and reset from the card's menu", async () => {

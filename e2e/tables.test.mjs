@@ -106,5 +106,28 @@ test("a table is copied by its key, from the first click to the second run", asy
   await run();
   assert.equal(sql(`SELECT id FROM copy_${tableName} WHERE note = 'changed'`), "700");
   assert.equal(sql(`SELECT count(*) FROM copy_${tableName}`), "1002");
+
+  // The same on its page: what is no key of this type comes back with what is wrong.
+  await page.goto(job);
+  await page.getByRole("link", { name: "input" }).click();
+  await page.getByText("everything is read").waitFor();
+  await page.getByTestId("moves").click();
+  await page.getByRole("button", { name: "Rewind…" }).click();
+  await page.getByLabel(/^id bigint$/).fill("six hundred");
+  await page.getByRole("button", { name: "See what it would do" }).click();
+  await page.getByText('"six hundred" is not a whole number, which the column id of the key (BIGINT) needs. The bookmark stands at 2001.').waitFor();
+  await shot(page, "rewind-key-wrong");
+  await page.getByLabel(/^id bigint$/).fill("900");
+  await page.getByRole("button", { name: "See what it would do" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("The next run reads 102 rows; 102 of them were read before.").waitFor();
+  await shot(page, "rewind-key");
+  await dialog.getByLabel("Reason").fill("prices were wrong");
+  await dialog.getByRole("button", { name: "Rewind" }).click();
+  await page.getByText("to the key 900: prices were wrong").waitFor();
+  await page.getByText("102 rows").first().waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await dialog.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("everything is read").waitFor();
   assert.deepEqual(house.problems(), []);
 });

@@ -34,7 +34,7 @@ func TestABranchIsMadeListedPromotedAndDropped(t *testing.T) {
 	contains(t, "the form", form, "A branch needs a name")
 	contains(t, "the list", listed, "By it, a run would read 2 files, 2.0 kB.", "&lt;script&gt;")
 	contains(t, "the dialog of the promotion", promotes, "Promote this branch", "The next run reads 2 files, 2.0 kB; 2 of them, 2.0 kB, were read before.", "no row stands twice", "The branch stays.")
-	contains(t, "the dialog of the drop", drops, "Drop the branch &lt;script&gt;", "its 2 moves are gone then", "which stays at v1", "By it, nothing would be read.", "cannot be undone")
+	contains(t, "the dialog of the drop", drops, "Drop the branch &lt;script&gt;", "its 2 moves are gone then", "which stays at v1", "The next run reads nothing.", "cannot be undone")
 	if looked.Version != stands.Version {
 		t.Errorf("a preview moved the bookmark to v%d", looked.Version)
 	}

@@ -24,7 +24,7 @@ func TestAnExportIsImportedAgainAndABrokenOneIsRefused(t *testing.T) {
 	whole, _ := m.upload(t, m.at("/import"), text, "do", "import", "expect", value(t, looks, "expect"))
 
 	contains(t, "the form", says, "cannot be imported", "Nothing was changed", "See what it would do")
-	contains(t, "the preview", looks, "The next run reads nothing.", "5 files that count as not read now would count as read: runs skip them.", `name="do" value="import"`)
+	contains(t, "the preview", looks, "The next run reads nothing.", "5 files that do not count as read now would count as read: runs skip that.", `name="do" value="import"`)
 	contains(t, "another file", refuses, "Look at it again")
 	if other != http.StatusUnprocessableEntity {
 		t.Errorf("another file than was looked at = %d, want it refused", other)

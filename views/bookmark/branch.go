@@ -73,9 +73,6 @@ func dropSays(d rules.Dropped) []string {
 	if d.Only > 0 {
 		gone = show.Objects(d.Only, d.Branch.Newest) + " that it alone counts as read, and its " + show.Many(int64(d.Moves), "move") + ", are gone then."
 	}
-	waits := Plan{Known: true, Files: int64(len(d.Plan.Taken))}
-	for _, o := range d.Plan.Taken {
-		waits.Bytes += o.Size
-	}
-	return []string{gone, "Runs go on reading by " + d.Trunk.Ctx + ", which stays at v" + strconv.Itoa(d.Trunk.Version) + ".", waits.words()}
+	reads := Ask{Preview: &rules.Preview{Plan: d.Plan}}.reads()
+	return []string{gone, "Runs go on reading by " + d.Trunk.Ctx + ", which stays at v" + strconv.Itoa(d.Trunk.Version) + ".", reads}
 }

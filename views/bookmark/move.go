@@ -224,11 +224,11 @@ func (a Ask) skips() string {
 	if a.isTable() {
 		what = "range"
 	}
-	verb := "counts"
-	if a.Preview.Skipped != 1 {
-		verb = "count"
+	verb := "do"
+	if a.Preview.Skipped == 1 {
+		verb = "does"
 	}
-	return show.Many(a.Preview.Skipped, what) + " that " + verb + " as not read now would count as read: runs skip them."
+	return show.Many(a.Preview.Skipped, what) + " that " + verb + " not count as read now would count as read: runs skip that."
 }
 
 // reads says what the next run would read.

@@ -231,7 +231,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"plan", "copy"}, "1 file, 19 B"},
 		{[]string{"plan", "copy", "--branch", "what if"}, "0 files, 0 B"},
 		{[]string{"branches", "copy"}, "what if"},
-		{[]string{"promote", "copy", "what if", "--dry-run"}, "1 that are not counted as read now"},
+		{[]string{"promote", "copy", "what if", "--dry-run"}, "1 that do not count as read now"},
 		{[]string{"show", "copy"}, "v10"},
 		{[]string{"promote", "copy", "what if", "--why", "looks right"}, "v11"},
 		{[]string{"show", "copy"}, "from the branch what if: looks right"},
@@ -264,7 +264,7 @@ func TestABookmarkIsCarriedToAnotherServer(t *testing.T) {
 	// The other server's job has never run: its bookmark is named by context.
 	would, err := to.run(t, string(text), "bookmark", "import", "copy", "-", "--ctx", "input", "--dry-run")
 	must(t, err)
-	if !strings.Contains(would, "Would skip  1 that are not counted as read now") || !strings.Contains(to.ok(t, "bookmark", "show", "copy", "--ctx", "input"), "v0") {
+	if !strings.Contains(would, "Would skip  1 that do not count as read now") || !strings.Contains(to.ok(t, "bookmark", "show", "copy", "--ctx", "input"), "v0") {
 		t.Errorf("got\n%s\nwant what the import would do, and nothing moved", would)
 	}
 	shown, err := to.run(t, string(text), "bookmark", "import", "copy", "-", "--ctx", "input", "--why", "moved house")

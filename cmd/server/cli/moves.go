@@ -86,7 +86,7 @@ func planRows(t *table, w *control.Waiting) {
 		t.row("Read before", tally(w.Again))
 	}
 	if w.Skipped > 0 {
-		t.row("Would skip", fmt.Sprintf("%d that are not counted as read now", w.Skipped))
+		t.row("Would skip", fmt.Sprintf("%d that do not count as read now", w.Skipped))
 	}
 	if w.Estimate > 0 {
 		t.row("Takes about", time.Duration(w.Estimate*float64(time.Second)).Round(time.Second/10))
