@@ -188,16 +188,38 @@ func (s *Store) BeginLook(ctx context.Context, trigger engine.ID, since, now tim
 	return mine, err
 }
 
-// EndLook notes how a look ended: with trouble, or with the place looked
-// through as it was at the time began.
-func (s *Store) EndLook(ctx context.Context, trigger engine.ID, began time.Time, trouble string) error {
+// EndLook notes that a place of t was looked through as it was at the time
+// began. A Conflict says that t looks elsewhere by now.
+func (s *Store) EndLook(ctx context.Context, t engine.EventTrigger, place string, began time.Time) error {
 	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		if trouble != "" {
-			return s.exec(ctx, tx, "note the trouble of a look", `UPDATE event_trigger SET trouble = ? WHERE trigger_id = ?`, trouble, string(trigger))
+		if err := s.takesSightings(ctx, tx, t, 0); err != nil {
+			return err
 		}
-		return s.exec(ctx, tx, "note a look", `UPDATE event_trigger SET trouble = '', based = CASE WHEN based = 0 AND since <= ? THEN ? ELSE based END WHERE trigger_id = ?`,
-			micros(began), micros(began), string(trigger))
+		if _, err := s.see(ctx, tx, t.Trigger, place, engine.Sighting{Mark: "looked"}, began); err != nil {
+			return err
+		}
+		return s.exec(ctx, tx, "note a look", `UPDATE event_trigger SET trouble = '', looked = ?, based = CASE WHEN based = 0 THEN ? ELSE based END WHERE trigger_id = ?`,
+			micros(began), micros(began), string(t.Trigger))
 	})
+}
+
+// FailLook notes why a look failed, unless one has succeeded since: another
+// server may have what this one has not.
+func (s *Store) FailLook(ctx context.Context, trigger engine.ID, trouble string, since time.Time) error {
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+		return s.exec(ctx, tx, "note the trouble of a look", `UPDATE event_trigger SET trouble = ? WHERE trigger_id = ? AND looked <= ?`,
+			trouble, string(trigger), micros(since))
+	})
+}
+
+// LookedThrough reports whether a place of a trigger was ever looked through.
+func (s *Store) LookedThrough(ctx context.Context, trigger engine.ID, place string) (bool, error) {
+	var n int
+	err := s.read.DB.QueryRowContext(ctx, s.bind(`SELECT count(*) FROM trigger_seen WHERE trigger_id = ? AND place = ? AND key = ''`), string(trigger), place).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look up a place: %w", err)
+	}
+	return n > 0, nil
 }
 
 // HasSecret reports whether an object has a secret, without opening it.

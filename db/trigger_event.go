@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -163,79 +162,4 @@ func (s *Store) triggerEvents(ctx context.Context, where string, args ...any) ([
 		all = append(all, e)
 	}
 	return all, rows.Err()
-}
-
-// Seen lists what a trigger has seen after a key, in bytewise order of key:
-// keys and marks.
-func (s *Store) Seen(ctx context.Context, trigger engine.ID, after string, limit int) ([]engine.Sighting, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT key, mark FROM trigger_seen WHERE trigger_id = ? AND key > ? ORDER BY key LIMIT ?`), string(trigger), after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list what a trigger has seen: %w", err)
-	}
-	defer rows.Close()
-	var seen []engine.Sighting
-	for rows.Next() {
-		var one engine.Sighting
-		if err := rows.Scan(&one.Key, &one.Mark); err != nil {
-			return nil, fmt.Errorf("list what a trigger has seen: %w", err)
-		}
-		seen = append(seen, one)
-	}
-	return seen, rows.Err()
-}
-
-// Arrive remembers what was found at the place of t, and keeps the event of each
-// sighting that was not known yet in the same transaction. It returns how many
-// events came. A Conflict says that t looks elsewhere by now.
-func (s *Store) Arrive(ctx context.Context, t engine.EventTrigger, found []engine.Sighting, now time.Time) (n int, err error) {
-	events := 0
-	for _, one := range found {
-		if one.Event != nil {
-			events++
-		}
-	}
-	err = s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		n = 0
-		since, err := s.takesEvents(ctx, tx, t.Trigger, events)
-		if err != nil {
-			return err
-		}
-		if since != micros(t.Since) {
-			return engine.Errorf(engine.Conflict, "The trigger was published anew meanwhile.")
-		}
-		for _, one := range found {
-			result, err := tx.Conn.ExecContext(ctx, s.bind(`INSERT INTO trigger_seen (trigger_id, key, mark, at) VALUES (?, ?, ?, ?)
-  ON CONFLICT (trigger_id, key) DO UPDATE SET mark = excluded.mark, at = excluded.at WHERE trigger_seen.mark <> excluded.mark`),
-				string(t.Trigger), one.Key, one.Mark, micros(now))
-			if err != nil {
-				return fmt.Errorf("remember a file: %w", err)
-			}
-			if fresh, err := result.RowsAffected(); err != nil || fresh == 0 || one.Event == nil {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if _, err := s.keepEvent(ctx, tx, one.Event); err != nil {
-				return err
-			}
-			n++
-		}
-		return nil
-	})
-	return n, err
-}
-
-// Forget forgets keys that are no longer there, unless they were seen since the
-// time before, when the look began that did not find them.
-func (s *Store) Forget(ctx context.Context, trigger engine.ID, keys []string, before time.Time) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	_, err := s.write.NewDelete().TableExpr("trigger_seen").
-		Where("trigger_id = ? AND key IN (?) AND at < ?", string(trigger), bun.List(keys), micros(before)).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("forget files that are gone: %w", err)
-	}
-	return nil
 }

@@ -187,14 +187,14 @@ func TestSightingsAreRememberedInBytewiseOrderAndMakeOneEventEach(t *testing.T) 
 			mark string
 			want int
 		}{{"1", 5}, {"1", 0}, {"2", 5}} {
-			n, err := a.Arrive(t.Context(), trigger, found(step.mark), dbtest.Noon)
+			n, err := a.Arrive(t.Context(), trigger, "in", found(step.mark), dbtest.Noon)
 			must(t, err)
 			if n != step.want {
 				t.Errorf("mark %s: %d events, want %d", step.mark, n, step.want)
 			}
 		}
 
-		seen, err := a.Seen(t.Context(), a.trigger, "B.csv", 10)
+		seen, err := a.Seen(t.Context(), a.trigger, "in", "B.csv", 10)
 		must(t, err)
 		var got []string
 		for _, one := range seen {
@@ -203,18 +203,18 @@ func TestSightingsAreRememberedInBytewiseOrderAndMakeOneEventEach(t *testing.T) 
 		if !slices.Equal(got, keys[1:]) {
 			t.Errorf("Seen after B.csv = %q, want %q", got, keys[1:])
 		}
-		must(t, a.Forget(t.Context(), a.trigger, keys, dbtest.Noon)) // seen since the look began
-		must(t, a.Forget(t.Context(), a.trigger, keys[:2], dbtest.Noon.Add(time.Second)))
-		if seen, err = a.Seen(t.Context(), a.trigger, "", 10); err != nil || len(seen) != 3 {
+		must(t, a.Forget(t.Context(), a.trigger, "in", keys, dbtest.Noon)) // seen since the look began
+		must(t, a.Forget(t.Context(), a.trigger, "in", keys[:2], dbtest.Noon.Add(time.Second)))
+		if seen, err = a.Seen(t.Context(), a.trigger, "in", "", 10); err != nil || len(seen) != 3 {
 			t.Errorf("%d keys are left, %v, want 3", len(seen), err)
 		}
 		moved := a.event
 		moved.Event.Path = "elsewhere/*.csv"
 		a.redraw(t, moved)
-		if _, err := a.Arrive(t.Context(), engine.EventTrigger{Trigger: a.trigger, Since: dbtest.Noon.Add(-time.Hour)}, found("3"), dbtest.Noon); engine.CodeOf(err) != engine.Conflict {
+		if _, err := a.Arrive(t.Context(), engine.EventTrigger{Trigger: a.trigger, Since: dbtest.Noon.Add(-time.Hour)}, "in", found("3"), dbtest.Noon); engine.CodeOf(err) != engine.Conflict {
 			t.Errorf("a look at the place of before = %v, want %s", err, engine.Conflict)
 		}
-		if seen, err = a.Seen(t.Context(), a.trigger, "", 10); err != nil || len(seen) != 0 {
+		if seen, err = a.Seen(t.Context(), a.trigger, "in", "", 10); err != nil || len(seen) != 0 {
 			t.Errorf("%d keys of the place before are known, %v, want none", len(seen), err)
 		}
 	})
@@ -226,9 +226,9 @@ func TestAPublishThatKeepsThePlaceKeepsWhatWasSeen(t *testing.T) {
 		a := openArrivals(t, store)
 		before, err := a.EventTrigger(t.Context(), a.trigger)
 		must(t, err)
-		_, err = a.Arrive(t.Context(), before, []engine.Sighting{{Key: "a.csv", Mark: "1"}}, dbtest.Noon)
+		_, err = a.Arrive(t.Context(), before, "in", []engine.Sighting{{Key: "a.csv", Mark: "1"}}, dbtest.Noon)
 		must(t, err)
-		must(t, a.EndLook(t.Context(), a.trigger, dbtest.Noon.Add(time.Second), ""))
+		must(t, a.EndLook(t.Context(), before, "in", dbtest.Noon.Add(time.Second)))
 		more := a.event
 		more.Event.Size = 7
 
@@ -236,7 +236,7 @@ func TestAPublishThatKeepsThePlaceKeepsWhatWasSeen(t *testing.T) {
 
 		after, err := a.EventTrigger(t.Context(), a.trigger)
 		must(t, err)
-		seen, err := a.Seen(t.Context(), a.trigger, "", 10)
+		seen, err := a.Seen(t.Context(), a.trigger, "in", "", 10)
 		must(t, err)
 		if after.Rule.Size != 7 || !after.Since.Equal(before.Since) || after.Based.IsZero() || len(seen) != 1 {
 			t.Errorf("after = %+v, %d seen, want the new size and what was seen", after, len(seen))
@@ -260,7 +260,7 @@ func TestOnlySoManyEventsWait(t *testing.T) {
 		id := fmt.Sprint(n)
 		found = append(found, engine.Sighting{Key: id, Mark: "1", Event: &engine.TriggerEvent{Trigger: a.trigger, ID: id, At: dbtest.Noon}})
 	}
-	_, err = a.Arrive(t.Context(), trigger, found, dbtest.Noon)
+	_, err = a.Arrive(t.Context(), trigger, "in", found, dbtest.Noon)
 	must(t, err)
 
 	_, err = a.send(t, "one more")

@@ -49,7 +49,7 @@ func Faults(r engine.EventRule) []engine.Fault {
 	wrong(r.Connection != "" && err != nil, "connection", "The connection %q does not exist.", r.Connection)
 	wrong(r.Queue != "" && !isQueue(r.Queue), "queue",
 		"The address of a queue begins with https:// and ends with its name, such as https://sqs.eu-west-1.amazonaws.com/123456789012/arrivals.")
-	wrong(r.Queue != "" && r.Path != "" && !strings.HasPrefix(r.Path, "s3://"), "queue",
+	wrong(r.Queue != "" && r.Path != "" && !IsBucket(r), "queue",
 		"A queue tells of files in a bucket; give a path that begins with s3://, or no queue.")
 	return found
 }
@@ -109,11 +109,14 @@ func Settle(r engine.EventRule) time.Duration {
 	switch {
 	case r.Settle > 0:
 		return time.Duration(r.Settle) * time.Second
-	case strings.HasPrefix(r.Path, "s3://"):
+	case IsBucket(r):
 		return 0
 	}
 	return defaultSettle
 }
+
+// IsBucket reports whether the files of a rule arrive in a bucket.
+func IsBucket(r engine.EventRule) bool { return strings.HasPrefix(r.Path, "s3://") }
 
 // Place is the rule's place as a source that can be listed.
 func Place(r engine.EventRule) engine.Source {

@@ -31,11 +31,14 @@ CREATE INDEX trigger_event_at ON trigger_event (trigger_id, at, id);
 --bun:split
 CREATE INDEX trigger_event_run ON trigger_event (run_id) WHERE run_id <> '';
 --bun:split
--- What lies at the place of a trigger for files: nothing arrives twice.
+-- What lies at the place of a trigger for files: nothing arrives twice. Two servers
+-- may have different folders by one path. The empty key says that a place was
+-- looked through.
 CREATE TABLE trigger_seen (
   trigger_id TEXT NOT NULL,
+  place      TEXT NOT NULL,
   key        TEXT NOT NULL,
   mark       TEXT NOT NULL,
   at         BIGINT NOT NULL,
-  PRIMARY KEY (trigger_id, key)
+  PRIMARY KEY (trigger_id, place, key)
 ) WITHOUT ROWID;

@@ -22,9 +22,16 @@ func (l *Lookout) listen(ctx context.Context, t engine.EventTrigger) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil || trouble {
-			l.note(ctx, &t, began, err)
-			t.Trouble, trouble = engine.MessageOf(err), err != nil
+		switch {
+		case err != nil:
+			l.fail(ctx, &t, began, err)
+			t.Trouble, trouble = engine.MessageOf(err), true
+		case trouble: // it is over
+			if err := l.Store.FailLook(ctx, t.Trigger, "", began); err != nil {
+				l.Log.Error("the end of a trouble could not be noted", "trigger", t.Trigger, "err", err)
+			}
+			t.Trouble, trouble = "", false
+			l.Came(t.Trigger)
 		}
 		rest := time.Duration(0)
 		if err != nil {
@@ -51,7 +58,7 @@ func (l *Lookout) hear(ctx context.Context, t *engine.EventTrigger) error {
 		found, err := l.told(t, m.Body)
 		if err == nil && len(found) > 0 {
 			var n int
-			n, err = l.Store.Arrive(ctx, *t, found, l.Now().UTC())
+			n, err = l.Store.Arrive(ctx, *t, l.Places.Root(arrival.Place(t.Rule)), found, l.Now().UTC())
 			if n > 0 {
 				l.Came(t.Trigger)
 			}

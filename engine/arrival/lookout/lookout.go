@@ -23,12 +23,16 @@ type Store interface {
 	EventTrigger(ctx context.Context, trigger engine.ID) (engine.EventTrigger, error)
 	// BeginLook reports whether nobody has looked since.
 	BeginLook(ctx context.Context, trigger engine.ID, since, now time.Time) (bool, error)
-	EndLook(ctx context.Context, trigger engine.ID, began time.Time, trouble string) error
-	// Seen pages through what was seen, in bytewise order of key.
-	Seen(ctx context.Context, trigger engine.ID, after string, limit int) ([]engine.Sighting, error)
+	// EndLook notes that a place was looked through, FailLook why it could not be,
+	// unless another look has succeeded since.
+	EndLook(ctx context.Context, t engine.EventTrigger, place string, began time.Time) error
+	FailLook(ctx context.Context, trigger engine.ID, trouble string, since time.Time) error
+	LookedThrough(ctx context.Context, trigger engine.ID, place string) (bool, error)
+	// Seen pages through what was seen at a place, in bytewise order of key.
+	Seen(ctx context.Context, trigger engine.ID, place, after string, limit int) ([]engine.Sighting, error)
 	// Arrive remembers sightings and keeps their events.
-	Arrive(ctx context.Context, t engine.EventTrigger, found []engine.Sighting, now time.Time) (int, error)
-	Forget(ctx context.Context, trigger engine.ID, keys []string, before time.Time) error
+	Arrive(ctx context.Context, t engine.EventTrigger, place string, found []engine.Sighting, now time.Time) (int, error)
+	Forget(ctx context.Context, trigger engine.ID, place string, keys []string, before time.Time) error
 }
 
 // Places lists folders and buckets.
@@ -182,40 +186,46 @@ func (l *Lookout) watch(ctx context.Context, t engine.EventTrigger) {
 	}
 }
 
-// look looks at the place of a trigger once, unless the last look is younger
-// than age, and returns after what time to look again.
+// look looks at the place of a trigger once and returns after what time to look
+// again. A bucket is the same for all servers, so one whose last look is younger
+// than age was looked at by another; a folder each server has for itself.
 func (l *Lookout) look(ctx context.Context, id engine.ID, every, age time.Duration) time.Duration {
 	t, err := l.Store.EventTrigger(ctx, id)
-	began := l.Now().UTC()
-	if err == nil {
-		var mine bool
-		if mine, err = l.Store.BeginLook(ctx, id, began.Add(-age), began); err == nil && !mine {
-			return every
-		}
-	}
-	again := every
-	if err == nil {
-		again, err = l.scan(ctx, &t, began)
-	}
-	if ctx.Err() != nil {
+	if err != nil {
+		l.fail(ctx, &t, l.Now().UTC(), err)
 		return every
 	}
-	l.note(ctx, &t, began, err)
+	began, since := l.Now().UTC(), l.Now().Add(-2*every)
+	if arrival.IsBucket(t.Rule) {
+		mine, err := l.Store.BeginLook(ctx, id, began.Add(-age), began)
+		if err == nil && !mine {
+			return every
+		}
+		since = began
+	}
+	place := l.Places.Root(arrival.Place(t.Rule))
+	again, err := l.scan(ctx, t, place, began)
+	if err == nil {
+		err = l.Store.EndLook(ctx, t, place, began)
+	}
+	if err != nil {
+		l.fail(ctx, &t, since, err)
+	} else if t.Trouble != "" || t.Based.IsZero() {
+		l.Came(t.Trigger)
+	}
 	return min(again, every)
 }
 
-// note keeps how a look ended.
-func (l *Lookout) note(ctx context.Context, t *engine.EventTrigger, began time.Time, err error) {
-	trouble := ""
-	if err != nil {
-		l.Log.Warn("the place of an event trigger could not be looked at", "trigger", t.Trigger, "path", t.Rule.Path, "err", err)
-		trouble = engine.MessageOf(err)
+// fail says why a look failed, where none has succeeded since. That a trigger was
+// published anew is no failure: another post looks by then.
+func (l *Lookout) fail(ctx context.Context, t *engine.EventTrigger, since time.Time, err error) {
+	if code := engine.CodeOf(err); ctx.Err() != nil || code == engine.Conflict || t.Trigger == "" {
+		return
 	}
-	if code := engine.CodeOf(err); code == engine.Conflict {
-		return // published anew: another post looks
-	}
-	if err := l.Store.EndLook(ctx, t.Trigger, began, trouble); err != nil && ctx.Err() == nil {
-		l.Log.Error("a look could not be noted", "trigger", t.Trigger, "err", err)
+	l.Log.Warn("the place of an event trigger could not be looked at", "trigger", t.Trigger, "path", t.Rule.Path, "err", err)
+	trouble := engine.MessageOf(err)
+	if err := l.Store.FailLook(ctx, t.Trigger, trouble, since); err != nil && ctx.Err() == nil {
+		l.Log.Error("the trouble of a look could not be noted", "trigger", t.Trigger, "err", err)
 	}
 	if trouble != t.Trouble {
 		l.Came(t.Trigger)

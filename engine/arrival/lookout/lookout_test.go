@@ -79,9 +79,15 @@ func bubble(t *testing.T, rule engine.EventRule, story func(t *testing.T, s *sit
 // run looks for a while, as a server does.
 func (s *site) run(t *testing.T, long time.Duration, within func()) {
 	t.Helper()
+	s.runOn(t, s.dir, long, within)
+}
+
+// runOn is run by a server whose own folder is dir.
+func (s *site) runOn(t *testing.T, dir string, long time.Duration, within func()) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	places := quiet{source.New(place.Roots{Allowed: []string{s.dir}}, bucket.New(nil))}
+	places := quiet{source.New(place.Roots{Base: dir, Allowed: []string{dir}}, bucket.New(nil))}
 	look := lookout.New(s.store, places, s.queue, slog.New(slog.DiscardHandler), time.Now, func(engine.ID) {})
 	ended := make(chan error)
 	go func() { ended <- look.Run(ctx) }()
@@ -216,6 +222,31 @@ func TestTwoServersSeeEachFileOnce(t *testing.T) {
 		if got := s.came(t); !slices.Equal(got, want) {
 			t.Errorf("%d events came for %d files", len(got), files)
 		}
+	})
+}
+
+// TestServersWithFoldersOfTheirOwnDoNotForgetForEachOther: a relative path means
+// another folder on each of them.
+func TestServersWithFoldersOfTheirOwnDoNotForgetForEachOther(t *testing.T) {
+	bubble(t, engine.EventRule{Path: "in/*.csv", Every: 10}, func(t *testing.T, s *site) {
+		other := filepath.Join(s.dir, "other")
+		must(t, os.MkdirAll(filepath.Join(other, "in"), 0o755))
+		old := time.Now().Add(-30 * time.Second)
+		s.drop(t, "before.csv", "x", old)
+		s.drop(t, "../other/in/before.csv", "x", old)
+
+		var both sync.WaitGroup
+		both.Go(func() { s.run(t, 3*time.Minute, nil) })
+		both.Go(func() {
+			time.Sleep(time.Minute) // the first has looked by then
+			s.runOn(t, other, 2*time.Minute, nil)
+		})
+		time.Sleep(90 * time.Second)
+		s.drop(t, "a.csv", "x", time.Now())
+		s.drop(t, "../other/in/b.csv", "x", time.Now())
+		both.Wait()
+
+		s.want(t, "a.csv", "b.csv")
 	})
 }
 

@@ -19,17 +19,24 @@ const group = 500
 // the look may have begun before it came.
 const grace = time.Minute
 
-// scan compares what lies at the place of t with what was seen there, both in
-// order of key, so that its memory is that of two pages. It returns after what
+// scan compares what lies at a place of t with what was seen there, both in order
+// of key, so that its memory is that of two pages. It returns after what
 // time the youngest file that was left for later has settled.
-func (l *Lookout) scan(ctx context.Context, t *engine.EventTrigger, began time.Time) (again time.Duration, err error) {
+func (l *Lookout) scan(ctx context.Context, t engine.EventTrigger, place string, began time.Time) (again time.Duration, err error) {
 	s := &scanner{
-		Lookout: l, t: t, began: began, again: arrival.Every(t.Rule),
-		known: known{load: func(after string) ([]engine.Sighting, error) { return l.Store.Seen(ctx, t.Trigger, after, group) }},
+		Lookout: l, t: &t, place: place, began: began, again: arrival.Every(t.Rule),
+		known: known{load: func(after string) ([]engine.Sighting, error) {
+			return l.Store.Seen(ctx, t.Trigger, place, after, group)
+		}},
 	}
-	src := arrival.Place(t.Rule)
-	s.root = l.Places.Root(src)
-	for o, err := range l.Places.List(ctx, src) {
+	known, err := l.Store.LookedThrough(ctx, t.Trigger, place)
+	if err != nil {
+		return s.again, err
+	}
+	if !known {
+		t.Based = time.Time{} // another server has looked at a folder of its own
+	}
+	for o, err := range l.Places.List(ctx, arrival.Place(t.Rule)) {
 		if err == nil {
 			err = s.take(ctx, o)
 		}
@@ -50,7 +57,7 @@ func (l *Lookout) scan(ctx context.Context, t *engine.EventTrigger, began time.T
 type scanner struct {
 	*Lookout
 	t     *engine.EventTrigger
-	root  string
+	place string
 	began time.Time
 	again time.Duration
 	known known
@@ -76,7 +83,7 @@ func (s *scanner) take(ctx context.Context, o bookmark.Listed) error {
 		s.again = min(s.again, max(wait, shortest))
 		return nil
 	}
-	s.found = append(s.found, arrival.Seen(s.t, o.Object, address(s.root, o.Key), verdict == arrival.Arrived, s.Now().UTC()))
+	s.found = append(s.found, arrival.Seen(s.t, o.Object, address(s.place, o.Key), verdict == arrival.Arrived, s.Now().UTC()))
 	if len(s.found) < group {
 		return nil
 	}
@@ -111,7 +118,7 @@ func (s *scanner) arrive(ctx context.Context) error {
 	if len(s.found) == 0 {
 		return nil
 	}
-	n, err := s.Store.Arrive(ctx, *s.t, s.found, s.Now().UTC())
+	n, err := s.Store.Arrive(ctx, *s.t, s.place, s.found, s.Now().UTC())
 	s.found = s.found[:0]
 	if n > 0 {
 		s.Came(s.t.Trigger)
@@ -120,7 +127,7 @@ func (s *scanner) arrive(ctx context.Context) error {
 }
 
 func (s *scanner) forget(ctx context.Context) error {
-	err := s.Store.Forget(ctx, s.t.Trigger, s.gone, s.began.Add(-grace))
+	err := s.Store.Forget(ctx, s.t.Trigger, s.place, s.gone, s.began.Add(-grace))
 	s.gone = s.gone[:0]
 	return err
 }
