@@ -72,6 +72,9 @@ func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, 
 func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
 	written := make([]flow.Written, len(steps))
 	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+		if err := s.lockRuns(ctx, tx, steps); err != nil {
+			return err
+		}
 		for i, step := range steps {
 			w, refused, err := s.step(ctx, tx, step)
 			if err != nil {
@@ -84,13 +87,33 @@ func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, e
 	return written, err
 }
 
+// lockRuns locks the runs of a group in one order, so that groups of several
+// servers do not wait for each other in a circle.
+func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) error {
+	if !s.postgres() || len(steps) < 2 {
+		return nil
+	}
+	ids := make([]string, 0, len(steps))
+	for i := range steps {
+		ids = append(ids, string(steps[i].Run))
+	}
+	_, err := tx.Conn.ExecContext(ctx, `SELECT 1 FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+	if err != nil {
+		return fmt.Errorf("lock the runs of a group: %w", err)
+	}
+	return nil
+}
+
 // step decides and writes one step. refused is the answer of the rules, before
 // anything was written; err breaks the transaction.
 func (s *Store) step(ctx context.Context, tx bun.Conn, step flow.Step) (w flow.Writes, refused, err error) {
 	st := &txState{ctx: ctx, s: s, tx: tx, run: step.Run}
 	run, open, err := s.runForStep(ctx, tx, step)
-	if err != nil {
+	if engine.CodeOf(err) == engine.NotFound {
 		return w, err, nil
+	}
+	if err != nil {
+		return w, nil, err
 	}
 	st.open = open
 	w, refused = step.Decide(run, st)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+	"github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 	"github.com/mattn/go-sqlite3"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -197,6 +197,9 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 	if err := fn(ctx, conn); err != nil {
 		return err
 	}
+	if s.postgres() && broken(conn.Conn) {
+		return errors.New("a statement of the transaction failed and nobody noticed")
+	}
 	if _, err := conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
 		if away(err) && xid != "" {
 			return &unsure{xid: xid, err: err}
@@ -205,6 +208,17 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 	}
 	open = false
 	return nil
+}
+
+// broken reports whether PostgreSQL has given the transaction up: it would then
+// answer a COMMIT with a ROLLBACK, which is no error to the driver.
+func broken(conn *sql.Conn) (is bool) {
+	_ = conn.Raw(func(of any) error {
+		session, ok := of.(*stdlib.Conn)
+		is = ok && session.Conn().PgConn().TxStatus() == 'E'
+		return nil
+	})
+	return is
 }
 
 // rollback ends a transaction without a trace. A connection that cannot do so

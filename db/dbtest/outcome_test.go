@@ -3,6 +3,8 @@ package dbtest_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,4 +96,65 @@ func assertTexts(t *testing.T, store *db.Store, run engine.ID, want ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the events are %v, want %v", got, want)
 	}
+}
+
+// TestGroupsOfTwoServersLoseNothing: two servers write groups over the same
+// runs in every order. What is told to be written stands, and nothing else.
+func TestGroupsOfTwoServersLoseNothing(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	const runs, groups, size = 6, 60, 4
+	stores := []*db.Store{dbtest.Open(t, address), dbtest.Open(t, address)}
+	var ids []engine.ID
+	for i := range runs {
+		run := engine.Run{ID: engine.NewID(dbtest.Noon.Add(time.Duration(i))), Kind: engine.RunJob, Started: dbtest.Noon}
+		must(t, stores[0].Commit(t.Context(), []flow.Step{said(run.ID, "first", &run)})[0].Err)
+		ids = append(ids, run.ID)
+	}
+	counts := [2]map[engine.ID]int{{}, {}}
+	var both sync.WaitGroup
+	for i, store := range stores {
+		both.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 7)) //nolint:gosec // a test that can be repeated
+			for range groups {
+				var steps []flow.Step
+				for range size {
+					steps = append(steps, said(ids[random.IntN(runs)], "more", nil))
+				}
+				for k, w := range store.Commit(context.Background(), steps) {
+					if w.Err != nil {
+						t.Error(w.Err)
+						continue
+					}
+					counts[i][steps[k].Run]++
+				}
+			}
+		})
+	}
+	both.Wait()
+
+	for _, id := range ids {
+		events, err := stores[0].Events(t.Context(), id, 0)
+		must(t, err)
+		if want := 1 + counts[0][id] + counts[1][id]; len(events) != want {
+			t.Errorf("run %s has %d events, and %d were told to be written", id, len(events), want)
+		}
+	}
+}
+
+// TestAStepThatBreaksItsGroupFailsAlone: those beside it are written, and told so.
+func TestAStepThatBreaksItsGroupFailsAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+		must(t, store.Commit(t.Context(), []flow.Step{said(run.ID, "first", &run)})[0].Err)
+		again := run // its row is there already, so this step breaks the transaction of its group
+
+		written := store.Commit(t.Context(), []flow.Step{said(run.ID, "second", nil), said(run.ID, "never", &again), said(run.ID, "third", nil)})
+
+		if written[0].Err != nil || written[1].Err == nil || written[2].Err != nil {
+			t.Errorf("got %v, %v and %v, want only the second to fail", written[0].Err, written[1].Err, written[2].Err)
+		}
+		assertTexts(t, store, run.ID, "first", "second", "third")
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/exec"
+	"dogear/engine/flow"
 	"dogear/engine/runner"
 )
 
@@ -195,5 +196,39 @@ func TestAPausedRunStartsNothing(t *testing.T) {
 		if _, err := h.exec.GoOn(t.Context(), run.ID, "owner"); engine.CodeOf(err) != engine.Conflict {
 			t.Errorf("going on after the end: %v, want a conflict", err)
 		}
+	})
+}
+
+// TestALateResultIsKeptAndNotCounted: an attempt ends after its node was taken
+// over.
+func TestALateResultIsKeptAndNotCounted(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		gone, finish := make(chan struct{}), make(chan struct{})
+		h.work.do["a"] = func(ctx context.Context, _ runner.Attempt, host runner.Host) (runner.Result, error) {
+			err := host.Started(ctx, engine.Process{})
+			close(gone)
+			<-finish
+			return runner.Result{State: engine.Failed, Error: "It broke."}, err
+		}
+		h.work.do["b"] = untilStopped
+		run, err := h.exec.StartWorkflow(t.Context(), h.draw("start -> a b"), nil, "owner")
+		must(t, err)
+		<-gone
+		for _, w := range h.store.Commit(t.Context(), []flow.Step{{Run: run.ID, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+			node := st.NodeRuns(h.refs["a"])[0]
+			node.Fence++ // as one that takes it over does
+			return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}}, nil
+		}}}) {
+			must(t, w.Err)
+		}
+		close(finish)
+
+		h.await(run.ID, "the late result is kept", func(r engine.Run, nodes []engine.NodeRun) bool {
+			events, err := h.store.Events(t.Context(), r.ID, 0)
+			must(t, err)
+			late := slices.ContainsFunc(events, func(e engine.Event) bool { return e.Kind == "late" && e.State == "failed" })
+			return late && said(nodes) == "a.1.1 running, b.1.1 running"
+		})
 	})
 }

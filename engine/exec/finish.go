@@ -113,7 +113,7 @@ func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []en
 		})
 	}
 	if err != nil {
-		a.e.Log.Error("the end of a published node could not be written", "run", a.node.Run, "node", a.node.Ref, "err", err)
+		a.tooLate(ctx, engine.Succeeded, err)
 		return
 	}
 	a.clean()
@@ -151,7 +151,7 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 		})
 	}
 	if err != nil {
-		a.e.Log.Error("the end of a node could not be written", "run", a.node.Run, "node", a.node.Ref, "err", err)
+		a.tooLate(ctx, r.State, err)
 		return
 	}
 	if a.batch != nil && a.batch.State == engine.BatchDiscarded {
@@ -160,6 +160,21 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 		}
 	}
 	a.clean()
+}
+
+// tooLate keeps a result that did not count, because somebody else had taken the
+// node over: whoever wonders later finds it among the events of the run.
+func (a *attempt) tooLate(ctx context.Context, state engine.State, err error) {
+	a.e.Log.Error("the end of a node could not be written", "run", a.node.Run, "node", a.node.Ref, "state", state, "err", err)
+	if engine.CodeOf(err) != engine.Conflict {
+		return
+	}
+	_, err = a.e.do(ctx, flow.Step{Run: a.node.Run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.Late(run, a.node, state, a.e.Now().UTC())
+	}})
+	if err != nil && engine.CodeOf(err) != engine.Conflict {
+		a.e.Log.Warn("a late result was not kept", "run", a.node.Run, "node", a.node.Ref, "err", err)
+	}
 }
 
 // clean removes the attempt's directory, and with the last of a run that of the

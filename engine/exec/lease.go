@@ -115,6 +115,9 @@ func (e *Exec) renew(ctx context.Context) {
 		switch {
 		case err == nil:
 			held.until = before.Add(e.TTL)
+			e.mu.Lock()
+			e.lease.until = held.until
+			e.mu.Unlock()
 			next.Reset(e.TTL / 3)
 		case engine.CodeOf(err) == engine.Conflict || !time.Now().Before(last):
 			if ctx.Err() == nil {
@@ -181,11 +184,12 @@ func (e *Exec) rejoin(ctx context.Context) {
 // errFenced refuses what a server without a lease is asked to do.
 var errFenced = engine.Errorf(engine.Away, "The database does not answer, and this server may not work until it does. Nothing was changed; try again in a minute.")
 
-// isFenced reports whether the server has no lease.
+// isFenced reports whether the server has no lease. It asks the clock as well:
+// a server that was halted, and goes on, has perhaps not yet noticed.
 func (e *Exec) isFenced() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.fenced
+	return e.fenced || e.Store.Shared() && time.Now().After(e.lease.until)
 }
 
 // away reports whether err says that the database could not be asked.

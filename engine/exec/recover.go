@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dogear/engine"
@@ -42,16 +43,25 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 
 // takeUp launches an attempt at a node that is this server's from now on.
 func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
-	if err := e.end(ctx, n.Process); err != nil {
+	for {
+		if err := e.end(ctx, n.Process); err != nil {
+			return err
+		}
+		taken, err := e.retake(ctx, n)
+		if errors.Is(err, errOtherProcess) {
+			n = taken
+			continue
+		}
+		if err == nil {
+			e.launch(taken)
+		}
 		return err
 	}
-	taken, err := e.retake(ctx, n)
-	if err != nil {
-		return err
-	}
-	e.launch(taken)
-	return nil
 }
+
+// errOtherProcess says that the old server, thought gone, has just recorded a
+// process: it has to end before the node is anybody else's.
+var errOtherProcess = errors.New("another process works on the node")
 
 // pickUp reads the batch that an earlier attempt at the node has left, and
 // removes what it staged, unless it is committed: then the stage is what will
@@ -109,19 +119,25 @@ func (e *Exec) end(ctx context.Context, p engine.Process) error {
 	return nil
 }
 
-// retake writes that this server works on the node now.
+// retake writes that this server works on the node now. With errOtherProcess it
+// returns the node as it is instead.
 func (e *Exec) retake(ctx context.Context, n engine.NodeRun) (engine.NodeRun, error) {
+	found := n
 	w, err := e.do(ctx, flow.Step{Run: n.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		now, err := current(st, n.Key(), n.Fence)
 		if err != nil {
 			return flow.Writes{}, err
+		}
+		if now.Process != n.Process {
+			found = now
+			return flow.Writes{}, errOtherProcess
 		}
 		now.Fence++
 		now.Process, now.Owner = engine.Process{}, e.id()
 		return flow.Writes{Run: run, Nodes: []engine.NodeRun{now}}, nil
 	}})
 	if err != nil {
-		return n, err
+		return found, err
 	}
 	return w.Nodes[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -236,6 +237,11 @@ func TestAServerThatIsCutOffStopsBeforeOthersTakeItsWork(t *testing.T) {
 
 		if run.Outcome != engine.RunSucceeded || said(nodes) != "a.1.1 succeeded" || second.Load() != 1 || nodes[0].Owner == owner {
 			t.Errorf("the run ended %s with %s, taken up %d times; want the same attempt to succeed on the other server", run.Outcome, said(nodes), second.Load())
+		}
+		events, err := h.store.Events(t.Context(), run.ID, 0)
+		must(t, err)
+		if slices.ContainsFunc(events, func(e engine.Event) bool { return e.Kind == "late" && e.State == "succeeded" }) {
+			t.Error("a server without a lease wrote something")
 		}
 		if both.Load() != 0 {
 			t.Error("two bodies of one node run were alive at once")

@@ -85,6 +85,20 @@ func Change(run engine.Run, node engine.NodeRun, text string, now time.Time) Wri
 	return s.w
 }
 
+// Late records that an attempt ended in state after it had been taken over.
+// Nothing follows from it. A run that has ended is left as it is.
+func Late(run engine.Run, node engine.NodeRun, state engine.State, now time.Time) (Writes, error) {
+	if !run.Open() {
+		return Writes{}, engine.Errorf(engine.Conflict, "This run has ended already.")
+	}
+	s := newStep(nil, nil, run, now)
+	s.event(engine.Event{
+		Kind: "late", Card: node.Ref.String(), State: string(state), Start: node.Start, Attempt: node.Attempt,
+		Text: "an attempt that had been taken over ended; its result does not count",
+	})
+	return s.w, nil
+}
+
 // Stop asks a run to end: what has not started is stopped, what is under way
 // goes to stopping, a publish goes on to its end.
 func Stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, by string, now time.Time) (Writes, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"dogear/db"
 	"dogear/db/dbtest"
 	"dogear/engine"
+	doer "dogear/engine/exec"
 	"dogear/engine/flow"
 )
 
@@ -36,15 +38,19 @@ func serveReplica() error {
 			Addr: "127.0.0.1:0", Slots: 2, Drain: time.Second, TTL: leaseForTest, Key: strings.Repeat("A", 43) + "=",
 			Database: os.Getenv(databaseEnv), Root: []string{os.Getenv(rootEnv)},
 		},
+		store: func(s doer.Store) doer.Store { return newRecorder(s, os.Getenv(historyEnv)) },
 	})
 }
 
 // fleet is several servers of one database as processes of their own.
 type fleet struct {
-	t    *testing.T
-	env  []string
-	cmds []*exec.Cmd
-	out  []*lines
+	t   *testing.T
+	env []string
+	n   int // of servers that were started
+	// histories is where the servers write what they do.
+	histories string
+	cmds      []*exec.Cmd
+	out       []*lines
 }
 
 // lines collects what a process says.
@@ -66,7 +72,7 @@ func (l *lines) String() string {
 }
 
 func newFleet(t *testing.T, database, root string, n int) *fleet {
-	f := &fleet{t: t, env: append(os.Environ(), roleEnv+"=replica", databaseEnv+"="+database, rootEnv+"="+root), cmds: make([]*exec.Cmd, n), out: make([]*lines, n)}
+	f := &fleet{t: t, env: append(os.Environ(), roleEnv+"=replica", databaseEnv+"="+database, rootEnv+"="+root), cmds: make([]*exec.Cmd, n), out: make([]*lines, n), histories: t.TempDir()}
 	for i := range n {
 		f.start(i)
 	}
@@ -92,7 +98,9 @@ func (f *fleet) start(i int) {
 	}
 	data := filepath.Join(f.t.TempDir(), "data")
 	cmd := exec.Command(self)
-	cmd.Env = append(f.env, dataEnv+"="+data)
+	f.n++
+	history := filepath.Join(f.histories, fmt.Sprintf("%d.history", f.n))
+	cmd.Env = append(slices.Clone(f.env), dataEnv+"="+data, historyEnv+"="+history)
 	cmd.Stdout, cmd.Stderr = f.out[i], f.out[i]
 	must(f.t, cmd.Start())
 	f.cmds[i] = cmd
@@ -173,11 +181,11 @@ func copies(t *testing.T, store *db.Store, root string, n int) []engine.Head {
 
 // order writes a run of a job without being a server: the next one that looks
 // starts it.
-func order(t *testing.T, store *db.Store, job engine.Head) engine.ID {
+func order(t *testing.T, store *db.Store, by doer.Store, job engine.Head) engine.ID {
 	t.Helper()
 	now := time.Now().UTC()
 	run := engine.Run{ID: engine.NewID(now), Kind: engine.RunJob, Object: job.ID, Name: job.Name, Version: job.Version, Started: now, By: "test"}
-	written := store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	written := by.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		return flow.BeginAlone(st, run, engine.Ref{Kind: engine.KindJob, ID: job.ID}, now), nil
 	}}})
 	must(t, written[0].Err)
@@ -217,6 +225,7 @@ func TestServersAreKilledAndHalted(t *testing.T) {
 	t.Cleanup(func() { quiet(); ear.Wait() })
 	heads := copies(t, store, root, jobs)
 	servers := newFleet(t, database, root, 3)
+	customer := newRecorder(store, filepath.Join(servers.histories, "customer.history"))
 
 	var kills, halts, rounds int
 	done := make(chan struct{})
@@ -240,14 +249,14 @@ func TestServersAreKilledAndHalted(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(text), 0o600))
 			old := time.Now().Add(-time.Hour)
 			must(t, os.Chtimes(path, old, old))
-			runs = append(runs, order(t, store, head))
+			runs = append(runs, order(t, store, customer, head))
 		}
 		for _, id := range runs[len(runs)-jobs:] {
 			awaitEnd(t, store, id, changed)
 		}
 	}
 	for _, head := range heads { // what a run failed to read the next one reads
-		awaitEnd(t, store, order(t, store, head), changed)
+		awaitEnd(t, store, order(t, store, customer, head), changed)
 	}
 
 	for i := range heads {
@@ -270,6 +279,7 @@ func TestServersAreKilledAndHalted(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d halts, %d runs", kills, halts, len(runs))
+	assertLinearizable(t, servers.histories)
 }
 
 // awaitEnd waits until a run has ended.
