@@ -54,7 +54,13 @@ func (s *Service) fits(ctx context.Context, src *engine.Source, at Position, key
 	if err != nil {
 		return err
 	}
-	names := looked.Keys
+	names := src.Keys
+	switch {
+	case at.Mark != nil:
+		names = at.Mark.Keys
+	case len(names) == 0 && len(looked.New) > 0: // the primary key
+		names = looked.New[0].Keys
+	}
 	if len(names) != len(key) {
 		return nil // whoever looks up the key says how many columns there are
 	}

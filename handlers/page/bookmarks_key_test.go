@@ -18,7 +18,7 @@ type counted struct{}
 
 func (counted) Survey(_ context.Context, q engine.TableQuestion) (engine.TableSurvey, error) {
 	key := func(text string) []engine.KeyValue { return []engine.KeyValue{{Text: text, Type: "bigint"}} }
-	found := engine.TableSurvey{Columns: []engine.Column{{Name: "id", Type: "BIGINT"}}, Keys: []string{"id"}}
+	found := engine.TableSurvey{Columns: []engine.Column{{Name: "id", Type: "BIGINT"}}}
 	r := engine.KeyRange{Keys: []string{"id"}, High: key("100"), Rows: 100}
 	switch {
 	case q.UpTo != nil:
