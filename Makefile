@@ -50,7 +50,6 @@ race: static/dist/app.js ## the engine's tests under the race detector
 soak: ## the long versions of tests: 100,000 histories of a bookmark, 1,000 kills and halts of three servers
 	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=100000 -timeout 60m -v
 	DOGEAR_TROUBLES=1000 e2e/with-postgres.sh go test ./cmd/server/app -run TestServersAreKilledAndHalted -timeout 60m -v
-	DOGEAR_TROUBLES=1000 e2e/with-postgres.sh go test ./cmd/server/app -run TestServersAreKilledAndHalted -timeout 60m -v
 
 .PHONY: e2e
 e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone

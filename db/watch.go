@@ -14,6 +14,12 @@ const maxBroken = 20
 // runs that break its rule, with what is wrong in words.
 var checks = []struct{ id, rule, query string }{
 	{
+		"I2", "An attempt ends once.",
+		`SELECT run_id, card || ', start ' || start || ', attempt ' || attempt || ' ended ' || count(*) || ' times' FROM event
+WHERE kind = 'node' AND state IN ('succeeded', 'failed', 'timed_out', 'stopped', 'skipped') AND run_id IN (SELECT id FROM run WHERE ended = 0)
+GROUP BY run_id, card, start, attempt HAVING count(*) > 1`,
+	},
+	{
 		"I3", "A trigger fires or can no longer fire, never both.",
 		`SELECT run_id, trigger_id FROM trigger_run WHERE fired_at <> 0 AND dead_at <> 0`,
 	},

@@ -25,6 +25,8 @@ func begun(t *testing.T, store *db.Store) engine.Run {
 func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	broken := map[string]string{
+		"I2": `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) SELECT r.id, r.seq + n, 'node', 'c', 'failed', 1, 1, 0, '' FROM run AS r, (SELECT 1 AS n UNION ALL SELECT 2) AS two;
+UPDATE run SET seq = seq + 2`,
 		"I3": `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT id, 't', 1, 0, 1, 2 FROM run`,
 		"I4": `UPDATE run SET open_nodes = 2`,
 		"I6": `UPDATE run SET seq = 7`,
