@@ -244,7 +244,7 @@ var modes = []form.Choice{
 	{string(engine.Replace), "Replace all"},
 }
 
-var reads = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "What is new or changed, by comparing every row"}}
+var reads = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "New or changed rows"}}
 
 // pair is a hidden field.
 type pair struct{ name, value string }

@@ -86,7 +86,7 @@ func (f Fields) froms() []string {
 
 var (
 	bookmarkModes = []form.Choice{{string(engine.BookmarkOn), "Enabled"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
-	readModes     = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "What is new or changed, by comparing every row"}}
+	readModes     = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "New or changed rows"}}
 	readFormats   = []form.Choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
 	writeFormats  = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
 	unreadable    = []form.Choice{{"", "Fail and name it"}, {"hold", "Hold it and read the rest"}}
