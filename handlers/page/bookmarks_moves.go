@@ -32,7 +32,8 @@ func (p *Pages) chooseMove(c web.Ctx) error {
 }
 
 // keyOf are the columns of the key by which a table is read, with the types that
-// the database gave them where some of it was read; nil for a source of files.
+// the database gave them where some of it was read; nil for a source of files and
+// for a table that is compared, of which no key is the newest.
 func (p *Pages) keyOf(ctx context.Context, mark engine.Bookmark) ([]bookmark.KeyColumn, error) {
 	var columns []bookmark.KeyColumn
 	if r, ok := mark.Newest.KeyRange(); ok && len(r.High) == len(r.Keys) {
@@ -46,7 +47,7 @@ func (p *Pages) keyOf(ctx context.Context, mark engine.Bookmark) ([]bookmark.Key
 		return nil, err
 	}
 	for i := range job.SQL.Sources {
-		if src := &job.SQL.Sources[i]; src.Context() == mark.Ctx {
+		if src := &job.SQL.Sources[i]; src.Context() == mark.Ctx && src.Read != engine.ReadCompare {
 			for _, name := range src.Keys {
 				columns = append(columns, bookmark.KeyColumn{Name: name})
 			}
