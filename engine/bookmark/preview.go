@@ -18,7 +18,8 @@ type Preview struct {
 	Chosen int64             // objects that are read again, held, released or adopted
 	Plan   engine.SourcePlan // what the next run would then read
 	Again  engine.Tally      // of that, what counts as read now
-	// Skipped is what would count as read and does not now.
+	// Skipped is what would count as read and does not now: objects, or rows of
+	// a table.
 	Skipped  int64
 	Estimate time.Duration // of the next run; 0 where no run has been seen
 	// Alarm says what the target does with rows that would come again; Safe is
@@ -80,6 +81,11 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	}
 	if p.Plan, err = s.plan(ctx, job, mark, Request{Roots: map[string]string{mark.Ctx: moved.Root}, Adopt: m.Kind == engine.MoveAdopt || m.Kind == engine.MoveReset}); err != nil {
 		return p, err
+	}
+	if p.Plan.Spec.Table != "" {
+		if p.Skipped, err = s.rowsSkipped(ctx, mark.Root, moved.Root); err != nil {
+			return p, err
+		}
 	}
 	p.Plan.Notices = slices.Concat(ready.notices, p.Plan.Notices)
 	if err := s.again(ctx, mark, &p); err != nil {

@@ -242,3 +242,17 @@ func (s *Service) readSince(ctx context.Context, then, now Position) (n int64, e
 	}
 	return n, nil
 }
+
+// rowsSkipped counts the rows of a table that count as read by the ledger at
+// root and do not by the one at was.
+func (s *Service) rowsSkipped(ctx context.Context, was, root string) (int64, error) {
+	now, err := PositionOf(ctx, s.Store, was)
+	if err != nil {
+		return 0, err
+	}
+	then, err := PositionOf(ctx, s.Store, root)
+	if err != nil {
+		return 0, err
+	}
+	return s.readSince(ctx, now, then)
+}

@@ -222,7 +222,7 @@ func (a Ask) says() []string {
 func (a Ask) skips() string {
 	what := "file"
 	if a.isTable() {
-		what = "range"
+		what = "row"
 	}
 	verb := "do"
 	if a.Preview.Skipped == 1 {
