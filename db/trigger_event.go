@@ -127,19 +127,24 @@ func (s *Store) DiscardEvents(ctx context.Context, trigger engine.ID, why string
 	return n, err
 }
 
-const selectTriggerEvent = `SELECT trigger_id, id, at, detail, run_id, note FROM trigger_event `
+// selectTriggerEvent reads the beginning of a detail: lists show no more, and a
+// hundred whole ones would fill a page with 25 MB.
+const selectTriggerEvent = `SELECT trigger_id, id, at, CASE WHEN length(detail) > 2000 THEN substr(detail, 1, 2000) || '…' ELSE detail END, run_id, note FROM trigger_event `
 
-// WaitingEvents lists the oldest events that wait for a trigger.
+// WaitingEvents lists the oldest events that wait for a trigger, with the
+// beginnings of their details.
 func (s *Store) WaitingEvents(ctx context.Context, trigger engine.ID, limit int) ([]engine.TriggerEvent, error) {
 	return s.triggerEvents(ctx, `WHERE trigger_id = ? AND run_id = '' AND note = '' ORDER BY at, id LIMIT ?`, string(trigger), limit)
 }
 
-// RecentEvents lists the newest events of a trigger, newest first.
+// RecentEvents lists the newest events of a trigger, newest first, with the
+// beginnings of their details.
 func (s *Store) RecentEvents(ctx context.Context, trigger engine.ID, limit int) ([]engine.TriggerEvent, error) {
 	return s.triggerEvents(ctx, `WHERE trigger_id = ? ORDER BY at DESC, id DESC LIMIT ?`, string(trigger), limit)
 }
 
-// EventsOf lists the events that started a run, in the order in which they came.
+// EventsOf lists the events that started a run, in the order in which they came,
+// with the beginnings of their details.
 func (s *Store) EventsOf(ctx context.Context, run engine.ID) ([]engine.TriggerEvent, error) {
 	return s.triggerEvents(ctx, `WHERE run_id = ? AND run_id <> '' ORDER BY at, id`, string(run))
 }

@@ -79,6 +79,12 @@ func TestAnEventIsKeptOnceAndStartsOneRun(t *testing.T) {
 		if len(events) != 2 || events[0].ID != "a" || events[0].Detail != `{"n": 1}` || !events[0].At.Equal(dbtest.Noon) {
 			t.Errorf("events of the run = %+v, want a and b as they were sent", events)
 		}
+		long := engine.TriggerEvent{Trigger: a.trigger, ID: "long", At: dbtest.Noon.Add(time.Second), Detail: `"` + strings.Repeat("é", 50_000) + `"`}
+		_, err = a.AddEvent(t.Context(), long)
+		must(t, err)
+		if recent, err := a.RecentEvents(t.Context(), a.trigger, 1); err != nil || len([]rune(recent[0].Detail)) != 2001 {
+			t.Errorf("a long detail is listed with %d characters (%v), want its beginning", len(recent[0].Detail), err)
+		}
 		if fresh, err := a.send(t, "a"); err != nil || fresh {
 			t.Errorf("a used event that comes again = %t, %v, want it known", fresh, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/portable"
 )
 
@@ -28,6 +29,7 @@ type Trigger struct {
 	Disabled  bool               `json:"disabled,omitempty"`
 	Schedule  string             `json:"schedule,omitempty"`
 	Zone      string             `json:"zone,omitempty"`
+	Event     string             `json:"event,omitempty"` // what events start a run, in words
 	Starts    []string           `json:"starts,omitempty"`
 	NextStart time.Time          `json:"next_start,omitzero"`
 }
@@ -90,6 +92,9 @@ func (c *control) view(r *http.Request, w engine.Workflow) (Workflow, error) {
 	}
 	for _, t := range w.Triggers {
 		made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, NextStart: c.Next(t, c.Now())}
+		if t.Type == engine.OnEvent {
+			made.Event = arrival.Words(t.Event)
+		}
 		for _, a := range t.Actions {
 			made.Starts = append(made.Starts, names.Of(a.Ref))
 		}

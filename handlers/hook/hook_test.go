@@ -77,9 +77,9 @@ type call struct {
 
 // answer is what a sender hears.
 type answer struct {
-	status             int
-	ID, Code, Message  string
-	Duplicate, hasBody bool
+	status            int
+	ID, Code, Message string
+	Duplicate         bool
 }
 
 func (s *site) send(t *testing.T, c call) answer {
@@ -158,21 +158,21 @@ func TestG14NothingIsTakenThatIsNotSignedForItsTrigger(t *testing.T) {
 		status int
 		says   string
 	}{
-		"unsigned":                          {call{path: path, body: `{}`}, 401, "signature"},
-		"with another secret":               {call{path: path, id: "e", body: `{}`, secret: arrival.NewSecret()}, 401, "signature"},
-		"with another body":                 {call{path: path, id: "e", body: `{}`, sent: `{"a":1}`, secret: s.secret}, 401, "signature"},
-		"signed six minutes ago":            {call{path: path, id: "e", body: `{}`, secret: s.secret, at: noon.Add(-6 * time.Minute)}, 401, "signed at"},
-		"signed in the future":              {call{path: path, id: "e", body: `{}`, secret: s.secret, at: noon.Add(6 * time.Minute)}, 401, "signed at"},
-		"for a trigger without a secret":    {call{path: "/hooks/" + string(s.other), id: "e", body: `{}`, secret: s.secret}, 401, "signature"},
-		"for a trigger that is not there":   {call{path: "/hooks/" + string(engine.NewID(noon)), id: "e", body: `{}`, secret: s.secret}, 401, "signature"},
-		"for an id that is none":            {call{path: "/hooks/x", id: "e", body: `{}`, secret: s.secret}, 404, "nothing"},
-		"for a workflow that is not there":  {call{path: "/api/events", id: "e", body: `{"workflow": "x"}`, secret: s.secret}, 401, "signature"},
-		"for another trigger of the same":   {call{path: "/api/events", id: "e", body: `{"workflow": "w", "trigger": "other"}`, secret: s.secret}, 401, "signature"},
-		"a body that is no JSON":            {call{path: path, id: "e", body: `order 7`, secret: s.secret}, 422, "JSON"},
-		"no JSON to the endpoint":           {call{path: "/api/events", id: "e", body: `order 7`, secret: s.secret}, 422, "JSON"},
-		"an id that could break a list":     {call{path: path, id: "a, b", body: `{}`, secret: s.secret}, 422, "id"},
-		"a detail that is too large":        {call{path: path, id: "e", body: `"` + strings.Repeat("x", engine.MaxDetail) + `"`, secret: s.secret}, 413, "256 KiB"},
-		"a body that no server should read": {call{path: path, id: "e", body: strings.Repeat("x", 5<<20), secret: s.secret}, 413, ""},
+		"unsigned":                           {call{path: path, body: `{}`}, 401, "signature"},
+		"with another secret":                {call{path: path, id: "e", body: `{}`, secret: arrival.NewSecret()}, 401, "signature"},
+		"with another body":                  {call{path: path, id: "e", body: `{}`, sent: `{"a":1}`, secret: s.secret}, 401, "signature"},
+		"signed six minutes ago":             {call{path: path, id: "e", body: `{}`, secret: s.secret, at: noon.Add(-6 * time.Minute)}, 401, "signed at"},
+		"signed in the future":               {call{path: path, id: "e", body: `{}`, secret: s.secret, at: noon.Add(6 * time.Minute)}, 401, "signed at"},
+		"for a trigger without a secret":     {call{path: "/hooks/" + string(s.other), id: "e", body: `{}`, secret: s.secret}, 401, "signature"},
+		"for a trigger that is not there":    {call{path: "/hooks/" + string(engine.NewID(noon)), id: "e", body: `{}`, secret: s.secret}, 401, "signature"},
+		"for an id that is none":             {call{path: "/hooks/x", id: "e", body: `{}`, secret: s.secret}, 404, "nothing"},
+		"for a workflow that is not there":   {call{path: "/api/events", id: "e", body: `{"workflow": "x"}`, secret: s.secret}, 401, "signature"},
+		"for another trigger of the same":    {call{path: "/api/events", id: "e", body: `{"workflow": "w", "trigger": "other"}`, secret: s.secret}, 401, "signature"},
+		"a body that is no JSON":             {call{path: path, id: "e", body: `order 7`, secret: s.secret}, 422, "JSON"},
+		"no JSON to the endpoint":            {call{path: "/api/events", id: "e", body: `order 7`, secret: s.secret}, 422, "JSON"},
+		"an id that could break a list":      {call{path: path, id: "a, b", body: `{}`, secret: s.secret}, 422, "id"},
+		"a detail that is too large":         {call{path: path, id: "e", body: `"` + strings.Repeat("x", engine.MaxDetail) + `"`, secret: s.secret}, 413, "256 KiB"},
+		"a body that no server should read":  {call{path: path, id: "e", body: strings.Repeat("x", 5<<20), secret: s.secret}, 413, ""},
 		"a type that a page elsewhere sends": {call{path: path, id: "e", body: `{}`, secret: s.secret, kind: "text/plain"}, 415, "JSON"},
 	}
 	for name, tt := range tests {

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -36,9 +37,7 @@ func eventForm(t *testing.T, panel string, typed url.Values) url.Values {
 		form.Set("seen.event."+name, seen)
 		form.Set("event."+name, seen)
 	}
-	for name, values := range typed {
-		form[name] = values
-	}
+	maps.Copy(form, typed)
 	return form
 }
 

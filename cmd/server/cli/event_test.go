@@ -41,6 +41,9 @@ func TestEventsOfTheCommandLineStartARun(t *testing.T) {
 		return event
 	}
 
+	if shown := s.ok(t, "workflow", "show", "called"); !strings.Contains(shown, "event: 2 calls, or 15 min, starts copy") {
+		t.Errorf("the workflow is shown as\n%s\nwant what its trigger waits for", shown)
+	}
 	first := send("--id", "a", "--detail", `{"day": "2026-03-01"}`)
 	again := send("--id", "a")
 	second := send("--trigger", "calls")

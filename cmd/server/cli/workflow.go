@@ -89,6 +89,9 @@ func triggerWords(t control.Trigger) string {
 	if t.Schedule != "" {
 		words = t.Schedule + " " + strings.TrimSpace(t.Zone+" next "+when(t.NextStart))
 	}
+	if t.Event != "" {
+		words = "event: " + strings.ToLower(t.Event[:1]) + t.Event[1:]
+	}
 	if t.Disabled {
 		words += ", disabled"
 	}

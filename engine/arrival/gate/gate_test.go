@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,9 +205,10 @@ func TestTwoServersStartOneRunForABatch(t *testing.T) {
 
 func TestABatchWaitsForAFullWorkflowAndSaysSo(t *testing.T) {
 	bubble(t, engine.EventRule{Size: 2}, func(t *testing.T, s *site, run func(time.Duration, func())) {
-		full := true
+		var full atomic.Bool
+		full.Store(true)
 		s.refuse = func() error {
-			if full {
+			if full.Load() {
 				return engine.Errorf(engine.LimitHit, "Concurrent runs exceeded.")
 			}
 			return nil
@@ -219,7 +221,7 @@ func TestABatchWaitsForAFullWorkflowAndSaysSo(t *testing.T) {
 			if state.Waiting != 3 || state.Held != "Concurrent runs exceeded." {
 				t.Errorf("while full: %d wait, held %q, want 3 and why", state.Waiting, state.Held)
 			}
-			full = false
+			full.Store(false)
 			s.gate.Wake() // a run has ended
 			time.Sleep(time.Second)
 		})
