@@ -221,6 +221,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"read-again", "copy", "--pattern", "*.csv", "--dry-run"}, "about 2 rows would stand twice"},
 		{[]string{"read-again", "copy", "--file", "1.csv"}, "v6"},
 		{[]string{"plan", "copy"}, "asked for by owner"},
+		{[]string{"hold", "copy", "--file", "1.csv", "--dry-run"}, "0 files, 0 B"},
 		{[]string{"hold", "copy", "--file", "1.csv", "--why", "wrong prices"}, "v7"},
 		{[]string{"plan", "copy"}, "held by owner: wrong prices"},
 		{[]string{"release", "copy", "--since", "2026-01-01"}, "v8"},

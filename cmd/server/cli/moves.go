@@ -136,12 +136,13 @@ func (c *bookmarkReadAgain) Run(ctx context.Context, term Terminal) error {
 type bookmarkHold struct {
 	of
 	pick
+	trial
 	why
 }
 
 // Run holds chosen files.
 func (c *bookmarkHold) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, trial{}, control.Move{Kind: engine.MoveHold, Pick: c.selection(), Why: c.Why})
+	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveHold, Pick: c.selection(), Why: c.Why})
 }
 
 type bookmarkRelease struct {
