@@ -2,10 +2,13 @@
 // the very command that the panel shows, then with files that arrive.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { binary, open } from "./house.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let house, inbox, old;
 before(async () => {
@@ -168,4 +171,24 @@ test("a batch that cannot start says why, and can be discarded", async () => {
   await page.getByText(/discarded by/).waitFor();
   await page.getByTestId("events").getByText("Nothing waits.").waitFor();
   dogear("", "run", "stop", (await page.getByTestId("event-list").getByRole("link", { name: /run/ }).getAttribute("href")).split("/").pop());
+});
+
+test("axe finds nothing serious beside the graph, and no panel is wider than a phone", async () => {
+  const findings = [];
+  for (const name of ["called", "landed", "held"]) {
+    const page = await editor(name);
+    await page.evaluate(axe);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      for (const v of violations) {
+        if (v.impact === "serious" || v.impact === "critical") findings.push(`${name}, ${colorScheme}: ${v.id}: ${v.nodes[0].html.slice(0, 120)}`);
+      }
+    }
+    const phone = await house.page(page.url().replace(house.address, ""), { width: 390, height: 844 });
+    await phone.getByTestId("events").waitFor();
+    const over = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) findings.push(`${name} is wider than a phone by ${over} px`);
+  }
+  assert.deepEqual(findings, []);
 });
