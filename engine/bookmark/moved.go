@@ -48,7 +48,7 @@ func (m *merge) sameContent(ctx context.Context) error {
 
 // sameETag looks for the content of new objects in the ledger. It walks that
 // once more, only where something is new, and unpacks of each page no more than
-// is needed to pass it over: that is a fifth of what the plan takes, and holds
+// is needed to pass it over: that is about a quarter of the plan, and holds
 // one page at a time.
 func (m *merge) sameETag(ctx context.Context, fresh *freshContents, same map[int]string) error {
 	if len(fresh.sums) == 0 {
