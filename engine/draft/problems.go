@@ -32,6 +32,9 @@ type Facts struct {
 	Faults func(ref engine.Ref) []engine.Fault
 	// Outside lists the places of a job or crawler that this server may not use.
 	Outside func(ref engine.Ref) []string
+	// OutsidePath says why a path may not be used by this server; none where it
+	// may.
+	OutsidePath func(path string) []string
 }
 
 // The numbers of cards and start triggers that AWS Glue is made for.
@@ -113,6 +116,11 @@ func soft(body *engine.WorkflowBody, g *graph.Graph, facts Facts) []Problem {
 		t := &body.Triggers[i]
 		if t.Type != engine.Conditional {
 			starts++
+		}
+		if t.Type == engine.OnEvent && t.Event.Source == engine.EventFiles && facts.OutsidePath != nil {
+			for _, message := range facts.OutsidePath(t.Event.Path) {
+				found = append(found, Problem{Card: string(t.ID), Soft: true, Message: t.Name + ": " + message})
+			}
 		}
 		if t.Type == engine.Scheduled && facts.Warn != nil {
 			if warning := facts.Warn(t.Schedule); warning != "" {

@@ -1,12 +1,44 @@
 package draft_test
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"dogear/engine"
 	"dogear/engine/draft"
 )
+
+// TestAnEventTriggerSaysWhatItLacks and where this server may not look.
+func TestAnEventTriggerSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	job := engine.Ref{Kind: engine.KindJob, ID: id(1)}
+	found := func(rule engine.EventRule) (texts []string) {
+		body := engine.WorkflowBody{Triggers: []engine.Trigger{{ID: id(2), Name: "arrivals", Type: engine.OnEvent, Event: rule, Actions: []engine.Action{{Ref: job}}}}}
+		for _, p := range draft.Problems(&body, draft.Facts{
+			Names:       draft.Names{job: "load"},
+			OutsidePath: func(path string) []string { return map[string][]string{"/etc": {"/etc may not be used."}}[path] },
+		}) {
+			texts = append(texts, fmt.Sprint(p.Soft, " ", p.Message))
+		}
+		return texts
+	}
+	tests := map[string]struct {
+		rule engine.EventRule
+		want []string
+	}{
+		"complete":         {engine.EventRule{Source: engine.EventFiles, Size: 1, Path: "in"}, nil},
+		"without a path":   {engine.EventRule{Source: engine.EventFiles, Size: 1}, []string{"false The event trigger arrivals is not complete: Say in which folder or bucket the files arrive."}},
+		"without a size":   {engine.EventRule{}, []string{"false The event trigger arrivals is not complete: Say how many events start a run."}},
+		"of a place apart": {engine.EventRule{Source: engine.EventFiles, Size: 1, Path: "/etc"}, []string{"true arrivals: /etc may not be used."}},
+	}
+	for name, tt := range tests {
+		if got := found(tt.rule); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: problems = %q, want %q", name, got, tt.want)
+		}
+	}
+}
 
 func TestProblemsNameTheCardAndTheNextStep(t *testing.T) {
 	t.Parallel()

@@ -205,6 +205,8 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 		Uses:     func(ref engine.Ref) []string { return uses[ref] },
 		Faults:   func(ref engine.Ref) []engine.Fault { return faults[ref] },
 		Outside:  func(ref engine.Ref) []string { return p.outside(paths[ref]) },
+
+		OutsidePath: func(path string) []string { return p.outside([]string{path}) },
 	})
 }
 
