@@ -86,6 +86,8 @@ type Dropped struct {
 	Moves  int               `json:"moves"` // of its own, which are gone then
 	Trunk  engine.Bookmark   `json:"trunk"` // that runs go on reading by
 	Plan   engine.SourcePlan `json:"plan"`  // of the next run, by the trunk
+	// Trouble is why that cannot be told; a branch can be dropped all the same.
+	Trouble string `json:"trouble,omitempty"`
 	// Only is what counts as read by the branch alone, Lacks by the trunk alone.
 	Only  int64 `json:"only"`
 	Lacks int64 `json:"lacks"`
@@ -110,6 +112,8 @@ func (s *Service) PreviewDrop(ctx context.Context, id engine.ID) (Dropped, error
 		return d, err
 	}
 	d.Moves, d.Only, d.Lacks = len(history), difference.Added, difference.Removed
-	d.Plan, err = s.Waiting(ctx, d.Trunk.ID)
+	if d.Plan, err = s.Waiting(ctx, d.Trunk.ID); err != nil && engine.CodeOf(err) != engine.Internal {
+		d.Trouble, err = engine.MessageOf(err), nil
+	}
 	return d, err
 }

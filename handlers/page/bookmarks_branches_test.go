@@ -4,7 +4,33 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"dogear/engine"
 )
+
+// TestABranchOfAChangedSourceCanBeDropped: what the next run reads is asked
+// about first, and needs not be decided for that.
+func TestABranchOfAChangedSourceCanBeDropped(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	_, _ = m.change(t, m.at("/branch"), url.Values{"name": {"try"}})
+	branches, err := m.store.Branches(t.Context(), m.job, "sales_csv")
+	must(t, err)
+	draft, err := m.store.JobDraft(t.Context(), m.job)
+	must(t, err)
+	draft.Body.SQL.Sources[0].Format = engine.JSON
+	_, err = m.store.SaveJobDraft(t.Context(), m.job, draft.Body, draft.Seq, "owner", noon)
+	must(t, err)
+	_, err = m.store.PublishJob(t.Context(), m.job, "owner", noon)
+	must(t, err)
+
+	status, dialog := m.get(t, "/bookmarks/"+string(branches[0].ID)+"/preview/drop")
+
+	contains(t, "the dialog", dialog, "Drop the branch try", "What the next run reads cannot be told now. Source ", "is not the one its bookmark was made for")
+	if status != http.StatusOK {
+		t.Errorf("the dialog = %d, want 200", status)
+	}
+}
 
 func TestABranchIsMadeListedPromotedAndDropped(t *testing.T) {
 	t.Parallel()

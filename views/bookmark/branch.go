@@ -74,5 +74,8 @@ func dropSays(d rules.Dropped) []string {
 		gone = show.Objects(d.Only, d.Branch.Newest) + " that it alone counts as read, and its " + show.Many(int64(d.Moves), "move") + ", are gone then."
 	}
 	reads := Ask{Preview: &rules.Preview{Plan: d.Plan}}.reads()
+	if d.Trouble != "" {
+		reads = "What the next run reads cannot be told now. " + d.Trouble
+	}
 	return []string{gone, "Runs go on reading by " + d.Trunk.Ctx + ", which stays at v" + strconv.Itoa(d.Trunk.Version) + ".", reads}
 }

@@ -76,6 +76,10 @@ func dropRows(t *table, d *bookmark.Dropped) {
 	t.row("Goes", fmt.Sprintf("branch %s at v%d with %d moves of its own; it cannot be undone", d.Branch.Branch, d.Branch.Version, d.Moves))
 	t.row("Read by it alone", d.Only)
 	t.row("Stays", fmt.Sprintf("v%d of %s, by which runs read", d.Trunk.Version, d.Trunk.Ctx))
+	if d.Trouble != "" {
+		t.row("Would read", "unknown: "+d.Trouble)
+		return
+	}
 	t.row("Would read", tally(takenOf(&d.Plan)))
 }
 
