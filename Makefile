@@ -47,9 +47,10 @@ race: static/dist/app.js ## the engine's tests under the race detector
 	e2e/with-postgres.sh go test -race -timeout 30m ./engine/exec/... ./engine/event/... ./handlers/live/... ./db/...
 
 .PHONY: soak
-soak: ## the long versions of tests: 100,000 histories of a bookmark, ten years of schedules, 1,000 kills and halts of three servers
+soak: ## the long versions of tests: 100,000 histories of a bookmark, ten years of schedules, 1,000 kills of one server and 1,000 kills and halts of three
 	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=100000 -timeout 60m -v
 	DOGEAR_YEARS=10 go test ./engine/schedule -run TestSchedulesAgreeWithAnOracle -timeout 60m -v
+	DOGEAR_KILLS=1000 go test ./cmd/server/app -run TestAServerIsKilledOverAndOver -timeout 60m -v
 	DOGEAR_TROUBLES=1000 e2e/with-postgres.sh go test ./cmd/server/app -run TestServersAreKilledAndHalted -timeout 60m -v
 
 .PHONY: e2e

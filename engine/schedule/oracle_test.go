@@ -37,10 +37,10 @@ var oracleSpecs = []struct {
 	{"cron(30 2 ? * 1L *)", func(d time.Time) bool { return d.Weekday() == time.Sunday && d.AddDate(0, 0, 7).Month() != d.Month() }},
 	{"cron(0 3 15W * ? *)", func(d time.Time) bool {
 		at := time.Date(d.Year(), d.Month(), 15, 0, 0, 0, 0, time.UTC)
-		switch at.Weekday() {
-		case time.Saturday:
+		if at.Weekday() == time.Saturday {
 			at = at.AddDate(0, 0, -1)
-		case time.Sunday:
+		}
+		if at.Weekday() == time.Sunday {
 			at = at.AddDate(0, 0, 1)
 		}
 		return d.Equal(at)

@@ -29,13 +29,16 @@ const (
 	leaseForTest = 2 * time.Second
 )
 
+// keyForTest is the secret key of all servers under test.
+const keyForTest = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
 // serveReplica is one of several servers of a PostgreSQL. It works until it is
 // told to end.
 func serveReplica() error {
 	return Run(context.Background(), Config{
 		Data: os.Getenv(dataEnv), Out: os.Stderr,
 		Options: Options{
-			Addr: "127.0.0.1:0", Slots: 2, Drain: time.Second, TTL: leaseForTest, Key: strings.Repeat("A", 43) + "=",
+			Addr: "127.0.0.1:0", Slots: 2, Drain: time.Second, TTL: leaseForTest, Key: keyForTest,
 			Database: os.Getenv(databaseEnv), Root: []string{os.Getenv(rootEnv)},
 		},
 		store: func(s doer.Store) doer.Store { return newRecorder(s, os.Getenv(historyEnv)) },
@@ -44,9 +47,10 @@ func serveReplica() error {
 
 // fleet is several servers of one database as processes of their own.
 type fleet struct {
-	t   *testing.T
-	env []string
-	n   int // of servers that were started
+	t    *testing.T
+	env  []string
+	n    int    // of servers that were started
+	data string // of the first server, where it keeps it through kills
 	// histories is where the servers write what they do.
 	histories string
 	cmds      []*exec.Cmd
@@ -89,6 +93,12 @@ func newFleet(t *testing.T, database, root string, n int) *fleet {
 	return f
 }
 
+// add starts one more server.
+func (f *fleet) add() {
+	f.cmds, f.out = append(f.cmds, nil), append(f.out, nil)
+	f.start(len(f.cmds) - 1)
+}
+
 // start starts server i on a data folder of its own, again after its end.
 func (f *fleet) start(i int) {
 	self, err := os.Executable()
@@ -96,7 +106,10 @@ func (f *fleet) start(i int) {
 	if f.out[i] == nil {
 		f.out[i] = &lines{}
 	}
-	data := filepath.Join(f.t.TempDir(), "data")
+	data := f.data
+	if data == "" {
+		data = filepath.Join(f.t.TempDir(), "data")
+	}
 	cmd := exec.Command(self)
 	f.n++
 	history := filepath.Join(f.histories, fmt.Sprintf("%d.history", f.n))
@@ -241,14 +254,7 @@ func TestServersAreKilledAndHalted(t *testing.T) {
 		default:
 		}
 		for i, head := range heads {
-			text := "id\n"
-			for row := range rows {
-				text += fmt.Sprintln(rounds*rows + row)
-			}
-			path := filepath.Join(root, fmt.Sprintf("in%d", i), fmt.Sprintf("%d.csv", rounds))
-			must(t, os.WriteFile(path, []byte(text), 0o600))
-			old := time.Now().Add(-time.Hour)
-			must(t, os.Chtimes(path, old, old))
+			put(t, filepath.Join(root, fmt.Sprintf("in%d", i), fmt.Sprintf("%d.csv", rounds)), rounds*rows, rows)
 			runs = append(runs, order(t, store, customer, head))
 		}
 		for _, id := range runs[len(runs)-jobs:] {
