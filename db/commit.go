@@ -71,7 +71,7 @@ func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, 
 
 func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
 	written := make([]flow.Written, len(steps))
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+	err := s.txThen(ctx, s.hot.end, func(ctx context.Context, tx bun.Conn) error {
 		if err := s.lockRuns(ctx, tx, steps); err != nil {
 			return err
 		}
@@ -132,6 +132,9 @@ func (s *Store) runForStep(ctx context.Context, tx bun.Conn, step flow.Step) (en
 	if step.New != nil {
 		return *step.New, 0, nil
 	}
+	if known := s.hot.of(step.Run); known != nil {
+		return known.run, known.open, nil
+	}
 	query := selectRun + ` WHERE id = ?`
 	if s.postgres() {
 		query += ` FOR UPDATE`
@@ -144,6 +147,9 @@ func (s *Store) runForStep(ctx context.Context, tx bun.Conn, step flow.Step) (en
 		return engine.Run{}, 0, fmt.Errorf("read run %s: %w", step.Run, err)
 	}
 	run, err := row.run()
+	if err == nil {
+		s.hot.read(run, row.OpenNodes)
+	}
 	return run, row.OpenNodes, err
 }
 
@@ -166,6 +172,7 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.
 	if err := put(ctx, s, tx, &putEvent, w.Events, eventArgs); err != nil {
 		return err
 	}
+	s.hot.wrote(step.New != nil, w.Run, open+w.OpenNodes, w.Nodes, w.Triggers)
 	return s.applyRest(ctx, tx, w)
 }
 
@@ -251,23 +258,44 @@ func (t *txState) keep(err error) {
 func (t *txState) OpenNodes() int { return t.open }
 
 func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
+	known := t.s.hot.of(t.run)
+	if known != nil {
+		if tr, ok := known.triggers[id]; ok {
+			return tr
+		}
+	}
 	row := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id))
 	var met, dead int
 	var fired, died int64
 	if err := row.Scan(&met, &dead, &fired, &died); err != nil {
 		t.keep(fmt.Errorf("read trigger %s of run %s: %w", id, t.run, err))
 	}
-	return engine.TriggerRun{Run: t.run, Trigger: id, Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}
+	tr := engine.TriggerRun{Run: t.run, Trigger: id, Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}
+	if known != nil && t.err == nil {
+		known.triggers[id] = tr
+	}
+	return tr
 }
 
 func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {
+	known := t.s.hot.of(t.run)
+	if nodes, ok := known.nodeRuns(ref); ok {
+		return nodes
+	}
 	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ? AND ref = ?`), string(t.run), ref.String())
 	t.keep(err)
 	slices.SortFunc(nodes, byStart) // SQLite's own sort costs five times the query
+	if known != nil && t.err == nil {
+		known.nodes[ref] = slices.Clone(nodes)
+		t.s.hot.nodes += len(nodes)
+	}
 	return nodes
 }
 
 func (t *txState) All() []engine.NodeRun {
+	if nodes, ok := t.s.hot.of(t.run).all(); ok {
+		return nodes
+	}
 	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ?`), string(t.run))
 	t.keep(err)
 	slices.SortFunc(nodes, byStart)

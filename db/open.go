@@ -35,6 +35,7 @@ type Store struct {
 	keys  Keys
 	path  string // of the file, on SQLite
 	words words  // for other servers
+	hot   *hot   // nil unless this is the owner of an SQLite file
 }
 
 // Keys seal and open secrets (package secret); Open needs one.
@@ -168,6 +169,12 @@ func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG 
 // statements do. So ctx bounds the wait for the connection; what has begun goes
 // to its end.
 func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn) error) error {
+	return s.txThen(ctx, func(bool) {}, fn)
+}
+
+// txThen is tx that tells, before anybody else may write, whether the
+// transaction stands.
+func (s *Store) txThen(ctx context.Context, then func(stands bool), fn func(ctx context.Context, tx bun.Conn) error) error {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("wait for the database: %w", err)
@@ -193,6 +200,7 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 		if open { // after an error or a panic
 			rollback(ctx, conn.Conn)
 		}
+		then(!open)
 	}()
 	if err := fn(ctx, conn); err != nil {
 		return err

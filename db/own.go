@@ -28,7 +28,11 @@ func (s *Store) Own() (release func(), err error) {
 		_ = file.Close()
 		return nil, engine.Errorf(engine.Conflict, "Another Dogear server works on the database %s. Stop it first; several servers need PostgreSQL (--database postgres://...).", s.path)
 	}
-	return func() { _ = file.Close() }, nil
+	s.hot = newHot()
+	return func() {
+		s.hot = nil
+		_ = file.Close()
+	}, nil
 }
 
 // alone waits until no other server changes the schema.

@@ -46,6 +46,9 @@ func newHouse(ctx context.Context, dir string, jobs func(*db.Store) runner.Runne
 	if err != nil {
 		return nil, err
 	}
+	if _, err := store.Own(); err != nil { // as a server does; it goes with the process
+		return nil, err
+	}
 	h := &house{store: store, ended: make(chan engine.Run, 16)}
 	h.exec = exec.New(exec.Config{
 		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs(store)}, Processes: shim.Processes{},

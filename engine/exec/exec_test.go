@@ -125,6 +125,9 @@ func (h *house) changedOr(d time.Duration) <-chan struct{} {
 
 func newHouse(t *testing.T, store *db.Store) *house {
 	h := &house{t: t, store: store, dir: t.TempDir(), work: &work{do: map[string]func(context.Context, runner.Attempt, runner.Host) (runner.Result, error){}}, refs: map[string]engine.Ref{}, changed: make(chan struct{}, 1)}
+	release, err := store.Own() // as a server does, which then keeps what it writes
+	must(t, err)
+	t.Cleanup(release)
 	h.serve()
 	return h
 }
