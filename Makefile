@@ -40,6 +40,7 @@ test: system bin/dogear bin/versitygw e2e/node_modules/.installed .venv/.install
 	go vet ./...
 	e2e/with-postgres.sh e2e/with-mariadb.sh go test -timeout 20m ./...
 	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=5000
+	.venv/bin/pytest -q e2e/python
 	e2e/with-postgres.sh node --test --test-concurrency=1 e2e/*.test.mjs
 
 .PHONY: race

@@ -162,7 +162,9 @@ func describeNode(n engine.NodeRun) string {
 func drawn(t *rapid.T) engine.WorkflowBody {
 	var body engine.WorkflowBody
 	count := rapid.IntRange(1, 7).Draw(t, "nodes")
-	ref := func(i int) engine.Ref { return engine.Ref{Kind: engine.KindJob, ID: engine.ID(fmt.Sprintf("01KBA5ZC9J6Q0V5W3D8M7N2P%02d", i))} }
+	ref := func(i int) engine.Ref {
+		return engine.Ref{Kind: engine.KindJob, ID: engine.ID(fmt.Sprintf("01KBA5ZC9J6Q0V5W3D8M7N2P%02d", i))}
+	}
 	start := engine.Trigger{ID: "start", Name: "start", Type: engine.OnDemand, Actions: []engine.Action{{Ref: ref(0)}}}
 	for i := 1; i < count; i++ {
 		if rapid.Bool().Draw(t, "at the start") {
