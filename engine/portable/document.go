@@ -97,6 +97,8 @@ type Condition struct {
 type Action struct {
 	Node      `yaml:",inline"`
 	Arguments map[string]string `yaml:"arguments,omitempty"`
+	Timeout   engine.Minutes    `yaml:"timeout_minutes,omitempty"`
+	Retries   *int              `yaml:"retries,omitempty"`
 }
 
 // Crawler is a crawler by name.

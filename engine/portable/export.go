@@ -124,7 +124,7 @@ func (x *exporter) workflow(w *engine.Workflow) Workflow {
 		}
 		for _, a := range t.Actions {
 			named[a.Ref] = true
-			made.Start = append(made.Start, Action{Node: x.node(a.Ref), Arguments: a.Arguments})
+			made.Start = append(made.Start, Action{Node: x.node(a.Ref), Arguments: a.Arguments, Timeout: a.Timeout, Retries: a.Retries})
 		}
 		out.Triggers = append(out.Triggers, made)
 	}

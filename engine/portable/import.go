@@ -285,7 +285,7 @@ func (r *reader) trigger(t *Trigger, was *engine.WorkflowBody, now time.Time) en
 		made.Predicate.Conditions = append(made.Predicate.Conditions, engine.Condition{Ref: r.ref(about, c.Node), State: c.State})
 	}
 	for _, a := range t.Start {
-		made.Actions = append(made.Actions, engine.Action{Ref: r.ref(about, a.Node), Arguments: a.Arguments})
+		made.Actions = append(made.Actions, engine.Action{Ref: r.ref(about, a.Node), Arguments: a.Arguments, Timeout: a.Timeout, Retries: a.Retries})
 	}
 	return made
 }

@@ -96,7 +96,7 @@ func document(t *rapid.T, connection string) portable.Document {
 			Triggers: []portable.Trigger{
 				{
 					Name: "noon", Type: engine.Scheduled, Schedule: "cron(0 12 * * ? *)", Zone: "Europe/Berlin", Missed: engine.MissedAll, Overlap: engine.OverlapQueue, Disabled: header, At: &portable.Place{10, -20},
-					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": word.Draw(t, "argument")}}},
+					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": word.Draw(t, "argument")}, Timeout: 3, Retries: new(int)}},
 				},
 				{
 					Name: "arrivals", Type: engine.OnEvent, Event: &portable.Event{

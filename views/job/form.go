@@ -37,9 +37,11 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	b.Timeout = engine.Minutes(f.number(values, "timeout", "minutes"))
 	b.Retries = f.number(values, "retries", "attempts")
 	b.MaxRuns = f.number(values, "max_runs", "runs")
-	b.RetryDelay = engine.Seconds(f.number(values, "retry_delay", "seconds"))
-	b.Pool = values.Get("pool")
-	b.Priority = f.signed(values, "priority")
+	if values.Has("pool") { // the editor's panel has no such fields
+		b.RetryDelay = engine.Seconds(f.number(values, "retry_delay", "seconds"))
+		b.Pool = values.Get("pool")
+		b.Priority = f.signed(values, "priority")
+	}
 	b.MemoryMB = f.number(values, "memory_mb", "megabytes")
 	b.SpillMB = f.number(values, "spill_mb", "megabytes")
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}

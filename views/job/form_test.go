@@ -42,3 +42,20 @@ func TestAShortFormKeepsTheTable(t *testing.T) {
 		t.Errorf("got %+v and %+v", source, sink)
 	}
 }
+
+// TestAShortFormKeepsTheLane: nor the pool, the priority and the time between
+// retries.
+func TestAShortFormKeepsTheLane(t *testing.T) {
+	t.Parallel()
+	draft := engine.Draft[engine.JobBody]{Body: engine.JobBody{RetryDelay: 30, Lane: engine.Lane{Pool: "warehouse", Priority: -5}}}
+
+	short := job.ReadForm(url.Values{"name": {"load"}, "retries": {"2"}}, draft).Body
+	whole := job.ReadForm(url.Values{"name": {"load"}, "pool": {""}, "priority": {"7"}, "retry_delay": {""}}, draft).Body
+
+	if short.Pool != "warehouse" || short.Priority != -5 || short.RetryDelay != 30 {
+		t.Errorf("the panel leaves %+v and %d s, want what was there", short.Lane, short.RetryDelay)
+	}
+	if whole.Pool != "" || whole.Priority != 7 || whole.RetryDelay != 0 {
+		t.Errorf("the form leaves %+v and %d s, want what was typed", whole.Lane, whole.RetryDelay)
+	}
+}
