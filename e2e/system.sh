@@ -8,6 +8,7 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing+=(postgresql)
 command -v chromium >/dev/null 2>&1 || missing+=(chromium)
 command -v mariadbd >/dev/null 2>&1 || missing+=(mariadb-server)
 python3 -c "import venv, ensurepip" >/dev/null 2>&1 || missing+=(python3-venv)
+command -v strace >/dev/null 2>&1 || missing+=(strace)
 command -v setpriv >/dev/null 2>&1 || missing+=(util-linux)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
