@@ -71,6 +71,7 @@ var rooms = map[string]string{
 	"dogear/engine/source":          "edge",
 	"dogear/engine/sink":            "edge",
 	"dogear/engine/duck":            "edge",
+	"dogear/engine/runner/python":   "on top",
 	"dogear/engine/runner/sql":      "on top",
 	"dogear/engine/query":           "on top",
 	"dogear/engine/runner/shim":     "on top",

@@ -37,9 +37,6 @@ func oneOf[T ~string](f *faults, field, what string, value T, list ...T) {
 // Faults lists what is wrong in a job, whichever way it came in.
 func (b *JobBody) Faults() []Fault {
 	var f faults
-	if b.MemoryMB > 0 && b.MemoryMB < MinMemoryMB {
-		f.add("memory_mb", "At least %d MB; with less, ordinary sorts fail.", MinMemoryMB)
-	}
 	f.notNegative("memory_mb", b.MemoryMB)
 	f.notNegative("spill_mb", b.SpillMB)
 	f.notNegative("timeout", int(b.Timeout))
@@ -54,7 +51,14 @@ func (b *JobBody) Faults() []Fault {
 	default:
 		f.add("bookmark", "Choose whether the job remembers what it has read.")
 	}
-	oneOf(&f, "kind", "kind of job", b.Kind, JobSQL)
+	oneOf(&f, "kind", "kind of job", b.Kind, JobSQL, JobPython)
+	if b.Kind == JobPython {
+		f.script(b)
+		return f
+	}
+	if b.MemoryMB > 0 && b.MemoryMB < MinMemoryMB {
+		f.add("memory_mb", "At least %d MB; with less, ordinary sorts fail.", MinMemoryMB)
+	}
 	if b.SQL == nil {
 		f.add("sql", "A SQL job needs its sources, steps and sinks.")
 		return f

@@ -15,7 +15,8 @@ type Job struct {
 type JobBody struct {
 	Description string       `json:"description,omitempty"`
 	Kind        JobKind      `json:"kind"`
-	SQL         *SQLJob      `json:"sql,omitempty"`
+	SQL         *SQLJob      `json:"sql,omitempty"`    // of kind JobSQL
+	Script      *ScriptJob   `json:"script,omitempty"` // of kind JobPython
 	Bookmark    BookmarkMode `json:"bookmark"`
 	Timeout     Minutes      `json:"timeout"` // 0 is the default of 60
 	Retries     int          `json:"retries"` // attempts after the first
@@ -55,8 +56,11 @@ const (
 // JobKind says what runs a job.
 type JobKind string
 
-// JobSQL is a job of SQL steps that DuckDB runs in a worker process.
-const JobSQL JobKind = "sql"
+// The kinds of jobs.
+const (
+	JobSQL    JobKind = "sql"    // steps of SQL that DuckDB runs in a worker process
+	JobPython JobKind = "python" // a script in Python; AWS Glue's pythonshell
+)
 
 // BookmarkMode says whether a job remembers what it has read.
 type BookmarkMode string

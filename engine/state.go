@@ -114,6 +114,9 @@ type Process struct {
 	PID     int    `json:"pid,omitempty"`
 	Started uint64 `json:"started,omitempty"` // clock ticks since boot, from /proc/PID/stat
 	Boot    string `json:"boot,omitempty"`    // /proc/sys/kernel/random/boot_id
+	// Apart says that it goes on without the server that started it: the next
+	// one finds it again, or the exit code that it has left.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // Counts are the figures of a node run that people look at.
@@ -127,6 +130,8 @@ type Counts struct {
 	// Tables and Partitions are what a crawl found.
 	Tables     int64 `json:"tables,omitempty"`
 	Partitions int64 `json:"partitions,omitempty"`
+	// Exit is the exit code of a script, nil while it has none.
+	Exit *int `json:"exit,omitempty"`
 }
 
 // Move changes n to state to, at time now.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"dogear/engine"
@@ -24,6 +25,7 @@ type attempt struct {
 	limit  time.Duration
 	cancel context.CancelCauseFunc
 	log    *logFile
+	apart  atomic.Bool // its process lives apart from this server
 	// batch is the one of this attempt, once it is planned.
 	batch *engine.Batch
 }
@@ -32,6 +34,7 @@ type attempt struct {
 func (e *Exec) launch(n engine.NodeRun) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &attempt{e: e, node: n, cancel: cancel}
+	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
 	e.mu.Unlock()
@@ -57,10 +60,21 @@ func (e *Exec) cancel(key engine.NodeKey, cause error) {
 }
 
 // drain tells every attempt that the server is stopping, after the time it
-// was given to let them end by themselves.
+// was given to let them end by themselves. A process that lives apart goes on
+// until the next server comes, unless there are other servers: to them its node
+// would be free.
 func (e *Exec) drain() {
 	e.mu.Lock()
 	e.stopped = true
+	cause := runner.ErrFence
+	if e.alone {
+		cause = runner.ErrDrain
+		for _, a := range e.working {
+			if a.apart.Load() {
+				a.cancel(cause)
+			}
+		}
+	}
 	e.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
@@ -72,7 +86,7 @@ func (e *Exec) drain() {
 	case <-time.After(e.Drain):
 		e.mu.Lock()
 		for _, a := range e.working {
-			a.cancel(runner.ErrDrain)
+			a.cancel(cause)
 		}
 		e.mu.Unlock()
 	}
@@ -109,6 +123,8 @@ func (a *attempt) work(ctx context.Context) {
 	case a.batch != nil && a.batch.State == engine.BatchCommitted:
 		a.publish(ctx)
 		return
+	case a.node.State == engine.Stopping && a.node.Process.Apart: // what it was being stopped for still lives, perhaps
+		a.cancel(runner.ErrStop)
 	case a.node.State == engine.Stopping: // it was being stopped when its server went away
 		a.end(ctx, runner.Result{State: engine.Stopped}, nil, nil)
 		return
@@ -159,7 +175,11 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 		}
 		return runner.Result{}, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, a.limit, runner.ErrTimeout)
+	left := a.limit
+	if input.Left != nil && !a.node.Deadline.IsZero() { // what ran on without a server spent its time
+		left = a.node.Deadline.Sub(a.e.Now())
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, left, runner.ErrTimeout)
 	defer cancel()
 	work := a.e.Runners[a.node.Ref.Kind]
 	if work == nil {
@@ -248,6 +268,9 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	}
 	a.limit = timeout.Duration()
 	input.Node = a.node
+	if a.node.Process.Apart {
+		input.Left = &runner.Left{Process: a.node.Process, Logged: a.log.counts()}
+	}
 	return input, nil
 }
 

@@ -69,6 +69,9 @@ type Members interface {
 type Processes interface {
 	Alive(p engine.Process) bool
 	Kill(p engine.Process) error
+	// Marked lists the processes of this machine that carry the marker of an
+	// attempt.
+	Marked() []runner.Marked
 }
 
 // Config is what an Exec is made of.

@@ -83,6 +83,7 @@ type dead struct{}
 
 func (dead) Alive(engine.Process) bool { return false }
 func (dead) Kill(engine.Process) error { return nil }
+func (dead) Marked() []runner.Marked   { return nil }
 
 // house is a store, a server over it and the words of a test's graph.
 type house struct {

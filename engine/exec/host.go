@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -41,6 +42,7 @@ func (a *attempt) Planned(ctx context.Context, plan engine.Plan) (engine.Batch, 
 // Started records the process that will do the work. Only after this may it
 // begin.
 func (a *attempt) Started(ctx context.Context, p engine.Process) error {
+	defer func() { a.apart.Store(a.node.Process.Apart) }()
 	return a.write(ctx, func(run engine.Run, node engine.NodeRun) (flow.Writes, error) {
 		if node.State == engine.Stopping {
 			return flow.Writes{}, runner.ErrStop
@@ -145,8 +147,31 @@ func (l *logFile) line(level runner.Level, text string) {
 		defer l.told()
 	}
 	stamp := l.now().UTC().Format(logTime) + " " + string(level) + " "
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		_, _ = l.file.WriteString(stamp + line + "\n")
+	var lines strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		lines.WriteString(stamp + line + "\n")
+	}
+	_, _ = l.file.WriteString(lines.String()) // at once, so that a crash leaves whole lines
+}
+
+// counts says how much of each level stands in the file.
+func (l *logFile) counts() map[runner.Level]runner.Logged {
+	found := map[runner.Level]runner.Logged{}
+	file, err := os.Open(l.path)
+	if err != nil {
+		return found // nothing was logged
+	}
+	defer file.Close()
+	for read := bufio.NewReaderSize(file, maxPiece); ; {
+		line, err := read.ReadString('\n')
+		if err != nil {
+			return found
+		}
+		if len(line) > len(logTime) {
+			level, _, _ := strings.Cut(line[len(logTime)+1:], " ")
+			sum := found[runner.Level(level)]
+			found[runner.Level(level)] = runner.Logged{Lines: sum.Lines + 1, Bytes: sum.Bytes + int64(len(line))}
+		}
 	}
 }
 

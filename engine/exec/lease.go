@@ -138,7 +138,7 @@ func (e *Exec) fence() {
 	e.fenced = true
 	e.lease.end()
 	for _, a := range e.working {
-		a.cancel(runner.ErrDrain)
+		a.cancel(runner.ErrFence)
 	}
 	e.mu.Unlock()
 	e.idle()

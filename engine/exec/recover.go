@@ -18,8 +18,9 @@ func (e *Exec) recover(ctx context.Context, left []engine.NodeRun) {
 	e.fill()
 }
 
-// adopt waits until the process of a node is gone, then goes on with the very
-// same attempt. Its fence moves, so that nothing of the old server counts, and
+// adopt goes on with the very same attempt at a node. It waits until the process
+// of the node is gone, but for one that lives apart from its server: that is
+// found again by the node's runner. The fence moves, so that nothing of the old server counts, and
 // of several servers that try it one succeeds.
 func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 	err := e.takeUp(ctx, n)
@@ -44,8 +45,10 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 // takeUp launches an attempt at a node that is this server's from now on.
 func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
 	for {
-		if err := e.end(ctx, n.Process); err != nil {
-			return err
+		if !n.Process.Apart {
+			if err := e.end(ctx, n.Process); err != nil {
+				return err
+			}
 		}
 		taken, err := e.retake(ctx, n)
 		if errors.Is(err, errOtherProcess) {
@@ -133,7 +136,10 @@ func (e *Exec) retake(ctx context.Context, n engine.NodeRun) (engine.NodeRun, er
 			return flow.Writes{}, errOtherProcess
 		}
 		now.Fence++
-		now.Process, now.Owner = engine.Process{}, e.id()
+		now.Owner = e.id()
+		if !now.Process.Apart {
+			now.Process = engine.Process{}
+		}
 		return flow.Writes{Run: run, Nodes: []engine.NodeRun{now}}, nil
 	}})
 	if err != nil {

@@ -51,7 +51,8 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 			}
 		}
 	}
-	return []engine.Check{e.slotCheck(busy), tended, stopping}, nil
+	strays, err := e.strays(ctx, now)
+	return append([]engine.Check{e.slotCheck(busy), tended, stopping}, strays...), err
 }
 
 // others are the other servers whose lease holds.

@@ -20,7 +20,21 @@ type Attempt struct {
 	// Recover is the batch of this very attempt that an earlier process left
 	// PLANNED or STAGED; its stage is discarded and its plan is run again.
 	Recover *engine.Batch
+	// Left is what an earlier server left of this very attempt, where its
+	// process goes on without a server; nil otherwise.
+	Left *Left
 }
+
+// Left is a process that may still live, and how much of what it wrote stands
+// in the attempt's log.
+type Left struct {
+	Process engine.Process
+	Logged  map[Level]Logged
+}
+
+// Logged counts the lines of one level in a log, and their bytes with their
+// stamps.
+type Logged struct{ Lines, Bytes int64 }
 
 // Result is how an attempt ended. A nil Batch means that nothing is to be
 // published: a crawl, or nothing to do.
@@ -94,6 +108,8 @@ const (
 	Info  Level = "info"
 	Warn  Level = "warn"
 	Error Level = "error"
+	Out   Level = "out" // what a script wrote to its output
+	Err   Level = "err" // and to its errors
 )
 
 // stop is why a context was cancelled.
@@ -101,9 +117,16 @@ type stop string
 
 func (s stop) Error() string { return string(s) }
 
-// The causes with which exec cancels the context of a running attempt.
+// The causes with which exec cancels the context of a running attempt. At
+// ErrDrain a process that goes on by itself is left to the next server.
 const (
 	ErrStop    = stop("stopped on request")
 	ErrTimeout = stop("timed out")
 	ErrDrain   = stop("the server is stopping")
+	// ErrFence is an ErrDrain at which nothing may go on: the work is about to
+	// be somebody else's.
+	ErrFence = stop("the work goes to another server")
 )
+
+// Is lets ErrFence pass for ErrDrain.
+func (s stop) Is(target error) bool { return s == target || s == ErrFence && target == ErrDrain }

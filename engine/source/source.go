@@ -103,7 +103,7 @@ func (s *Source) place(src engine.Source) (place.Place, error) {
 
 // dataSuffixes end the names that an S3 address without a glob may have to
 // mean one object instead of a prefix.
-var dataSuffixes = []string{".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet"}
+var dataSuffixes = []string{".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".py"}
 
 func namesFile(name string) bool {
 	name = strings.ToLower(name)

@@ -37,6 +37,7 @@ type Options struct {
 	TTL         time.Duration `name:"lease" default:"15s" env:"DOGEAR_LEASE" help:"How long this server may be silent before the other servers of its PostgreSQL take up its work."`
 	Slots       int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
 	Floor       time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
+	Python      string        `env:"DOGEAR_PYTHON" type:"path" help:"The Python that runs script jobs, such as that of a virtual environment; by default /usr/bin/python3, else /usr/local/bin/python3."`
 	KeepLedgers time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
 	LogLevel    slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
 }
@@ -145,6 +146,10 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if err := h.recall(ctx); err != nil {
 		return err
 	}
+	if err := h.shims.Tidy(); err != nil {
+		return err
+	}
+	defer h.shims.Close()
 	token, err := h.auth.NewLink(ctx)
 	if err != nil {
 		return err

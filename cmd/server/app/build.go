@@ -53,6 +53,7 @@ type house struct {
 	gate    *gate.Gate
 	lookout *lookout.Lookout
 	sinks   *sink.Sink
+	shims   *shim.Shims
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics

@@ -23,6 +23,11 @@ func (o *Options) Check() error {
 			return engine.Errorf(engine.Invalid, "--root %s is not a folder.", root)
 		}
 	}
+	if o.Python != "" {
+		if info, err := os.Stat(o.Python); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return engine.Errorf(engine.Invalid, "--python %s is not a program that can be run. Give the path of a Python, such as /usr/bin/python3.", o.Python)
+		}
+	}
 	if o.Origin == "" {
 		return nil
 	}

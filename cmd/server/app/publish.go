@@ -8,6 +8,7 @@ import (
 	"dogear/engine/bookmark"
 	"dogear/engine/exec"
 	"dogear/engine/runner"
+	"dogear/engine/runner/python"
 	"dogear/engine/runner/shim"
 	"dogear/engine/runner/sql"
 	"dogear/engine/schedule"
@@ -18,8 +19,15 @@ import (
 
 // jobs makes the runner of SQL jobs, and what knows their processes.
 func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink, tables *table.Databases) (runner.Runner, exec.Processes) {
-	return &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now}, shim.Processes{}
+	h.shims = &shim.Shims{Dir: h.cfg.folder("runs", "shims"), LogLimit: logLimit}
+	return runner.Jobs{
+		engine.JobSQL:    &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now},
+		engine.JobPython: &python.Runner{Files: sources, Shims: h.shims, Python: h.cfg.Python, Keep: h.cfg.folder("runs", "scripts")},
+	}, shim.Processes{}
 }
+
+// logLimit is how many bytes of each of its outputs a script may have in its log.
+const logLimit = 64 << 20
 
 // Publish makes a draft the version that runs and sets the alarm anew.
 func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error) {

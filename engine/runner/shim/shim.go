@@ -1,31 +1,19 @@
-// Package shim starts the processes of jobs and recognises them again. A
-// process does nothing until the server has durably recorded which one it is:
-// so no work goes on that nobody knows of after a crash.
+// Package shim starts the processes of jobs, recognises them again and ends
+// them. A script does nothing until the server has durably recorded which
+// process it is, so no work goes on that nobody knows of after a crash; and it
+// goes on without the server, leaving its exit code in a file.
 package shim
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"dogear/engine"
 )
-
-// releaseFD is where a held process waits for its release.
-const releaseFD = 3
-
-// killAfter is how long a process has to end after it was asked to.
-const killAfter = 10 * time.Second
-
-// exitUntouched is the code of a process that was never released.
-const exitUntouched = 3
 
 // Identify returns what names a living process beyond the reuse of its pid.
 func Identify(pid int) (engine.Process, error) {
@@ -40,6 +28,7 @@ func Identify(pid int) (engine.Process, error) {
 	return engine.Process{PID: pid, Started: started, Boot: boot}, nil
 }
 
+// bootID names the run of the system in which a pid counts.
 func bootID() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -91,92 +80,4 @@ func (s Processes) Kill(p engine.Process) error {
 		return fmt.Errorf("end process %d: %w", p.PID, err)
 	}
 	return nil
-}
-
-// Child is a process that was started and released.
-type Child struct {
-	Process engine.Process
-	cmd     *exec.Cmd
-	done    chan struct{}
-}
-
-// Start starts cmd held, in a process group of its own; recorded must durably
-// note the process before it returns, and then it is released. cmd must be
-// this binary in the form that Main runs: `shim PROGRAM ARGUMENTS...`.
-func Start(ctx context.Context, cmd *exec.Cmd, recorded func(ctx context.Context, p engine.Process) error) (*Child, error) {
-	held, release, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make the release pipe: %w", err)
-	}
-	defer release.Close()
-	cmd.ExtraFiles = []*os.File{held}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = cmd.Start()
-	held.Close()
-	if err != nil {
-		return nil, fmt.Errorf("start a process: %w", err)
-	}
-	c := &Child{cmd: cmd, done: make(chan struct{})}
-	if c.Process, err = Identify(cmd.Process.Pid); err == nil {
-		err = recorded(ctx, c.Process)
-	}
-	if err == nil {
-		_, err = release.Write([]byte{1})
-	}
-	if err != nil {
-		release.Close()
-		_ = cmd.Wait() // unreleased it ends by itself, untouched
-		return nil, err
-	}
-	return c, nil
-}
-
-// Wait waits for the end of the process. When ctx is cancelled its group is
-// asked to end, and killed ten seconds later.
-func (c *Child) Wait(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		c.signal(syscall.SIGTERM)
-		select {
-		case <-c.done:
-		case <-time.After(killAfter):
-			c.signal(syscall.SIGKILL)
-		}
-	})
-	defer stop()
-	err := c.cmd.Wait()
-	close(c.done)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// signal reaches the whole group while the process itself has not been
-// collected, so that its number cannot be another's.
-func (c *Child) signal(s syscall.Signal) {
-	select {
-	case <-c.done:
-	default:
-		_ = syscall.Kill(-c.cmd.Process.Pid, s) // it may have ended just now
-	}
-}
-
-// Main is what a held process runs: it waits for its release and then becomes
-// the program. It returns an exit code only where it does not.
-func Main(args []string) int {
-	release := os.NewFile(releaseFD, "release")
-	if n, err := io.ReadFull(release, make([]byte, 1)); n != 1 || err != nil {
-		return exitUntouched
-	}
-	release.Close()
-	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "shim: no program is named")
-		return exitUntouched
-	}
-	program, err := exec.LookPath(args[0])
-	if err == nil {
-		err = syscall.Exec(program, args, os.Environ())
-	}
-	fmt.Fprintln(os.Stderr, "shim:", err)
-	return exitUntouched
 }

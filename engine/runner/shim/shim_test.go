@@ -3,21 +3,17 @@ package shim
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"dogear/engine"
 )
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "shim" {
-		os.Exit(Main(os.Args[2:]))
-	}
-	os.Exit(m.Run())
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -26,49 +22,105 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func held(t *testing.T, args ...string) *exec.Cmd {
+func shims(t *testing.T) *Shims {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
-	return exec.Command(self, append([]string{"shim"}, args...)...)
+	s := &Shims{Dir: filepath.Join(t.TempDir(), "shims"), LogLimit: 1 << 20}
+	t.Cleanup(s.Close)
+	return s
 }
 
-func TestAProcessWaitsUntilItIsRecorded(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "touched")
+// command is a shell script in a folder of its own, under a marker of its own.
+func command(t *testing.T, script string) Command {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "attempt")
+	return Command{
+		Dir: dir, Work: filepath.Join(dir, "work"), Args: []string{"/bin/sh", "-c", script},
+		Env: []string{"PATH=/usr/bin:/bin"}, Marker: "test/" + dir,
+	}
+}
 
-	child, err := Start(t.Context(), held(t, "touch", file), func(_ context.Context, p engine.Process) error {
-		if _, err := os.Stat(file); err == nil {
-			t.Error("the process worked before it was recorded")
+func recorded(context.Context, engine.Process) error { return nil }
+
+func wrote(t *testing.T, c Command, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.Dir, name))
+	if !errors.Is(err, fs.ErrNotExist) { // then it has written nothing yet
+		must(t, err)
+	}
+	return string(text)
+}
+
+// await waits until is holds.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); {
+		if time.Now().After(end) {
+			t.Fatalf("waited too long until %s", what)
 		}
-		if !(Processes{}).Alive(p) {
-			t.Errorf("%+v is not alive while it waits", p)
+		select {
+		case <-t.Context().Done():
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// left are the processes of a marker that still live.
+func left(marker string) (pids []int) {
+	for _, p := range (Processes{}).Marked() {
+		if p.Marker == marker {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
+	t.Parallel()
+	c := command(t, "echo done; echo bad >&2; exit 7")
+
+	child, err := shims(t).Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
+		if _, err := os.Stat(filepath.Join(c.Dir, beganFile)); err == nil {
+			t.Error("the script worked before it was recorded")
+		}
+		if !(Processes{}).Alive(p) || !p.Apart {
+			t.Errorf("%+v is not alive while it waits, or does not live apart", p)
 		}
 		return nil
 	})
 	must(t, err)
-	must(t, child.Wait(t.Context()))
+	defer child.Close()
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
 
-	if _, err := os.Stat(file); err != nil {
-		t.Errorf("after its release: got %v, want the file", err)
+	if code, ok := child.Exit(); !ok || code != 7 {
+		t.Errorf("got exit code %d, %v, want 7", code, ok)
+	}
+	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != "done\n" || errs != "bad\n" {
+		t.Errorf("it wrote %q and %q, want done and bad", out, errs)
 	}
 	if (Processes{}).Alive(child.Process) {
 		t.Error("it is called alive after its end")
 	}
 }
 
-func TestAProcessThatCannotBeRecordedDoesNothing(t *testing.T) {
+func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "touched")
+	c := command(t, "touch ../touched")
 	full := errors.New("the disk is full")
+	var held engine.Process
 
-	_, err := Start(t.Context(), held(t, "touch", file), func(context.Context, engine.Process) error { return full })
+	_, err := shims(t).Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
+		held = p
+		return full
+	})
 
 	if !errors.Is(err, full) {
 		t.Errorf("got %v, want %v", err, full)
 	}
-	if _, err := os.Stat(file); err == nil {
-		t.Error("the process worked although it was never released")
+	await(t, "the shim has ended", func() bool { return !(Processes{}).Alive(held) })
+	if _, err := os.Stat(filepath.Join(c.Dir, "touched")); err == nil {
+		t.Error("the script worked although it was never released")
 	}
 }
 
@@ -90,18 +142,164 @@ func TestAnotherProcessWithTheSamePidIsNotTheSame(t *testing.T) {
 	}
 }
 
-func TestCancelEndsTheWholeGroup(t *testing.T) {
+func TestAScriptIsFoundAgainByWhoDidNotStartIt(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stopped := errors.New("stopped")
-	child, err := Start(t.Context(), held(t, "sh", "-c", "sleep 60 & wait"), func(context.Context, engine.Process) error { return nil })
+	c := command(t, "while [ ! -e ../go ]; do sleep 0.01; done; exit 5")
+	child, err := shims(t).Start(t.Context(), c, recorded)
 	must(t, err)
+	defer child.Close()
+
+	found, err := Find(child.Process, c.Dir, c.Marker)
+	must(t, err)
+	defer found.Close()
+
+	await(t, "it has begun", found.Began)
+	if found.Wait(t.Context(), 0) || !found.Here() {
+		t.Fatal("a script that runs is not found running")
+	}
+	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
+	if !found.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("its end is not seen")
+	}
+	if code, ok := found.Exit(); !ok || code != 5 {
+		t.Errorf("got exit code %d, %v, want 5", code, ok)
+	}
+}
+
+// TestStopEndsWhatEscapes: a script that ignores SIGTERM, with a child in
+// another session and one that was forked twice.
+func TestStopEndsWhatEscapes(t *testing.T) {
+	t.Parallel()
+	c := command(t, `trap '' TERM
+		setsid sh -c 'trap "" TERM; echo 1 >../a; exec sleep 600' &
+		( setsid sh -c 'exec sleep 600' >/dev/null 2>&1 & echo 1 >../b ) &
+		sleep 600 & wait; wait`)
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	await(t, "it has forked", func() bool {
+		_, a := os.Stat(filepath.Join(c.Dir, "a"))
+		_, b := os.Stat(filepath.Join(c.Dir, "b"))
+		return a == nil && b == nil && len(left(c.Marker)) >= 4
+	})
+
+	child.Stop(50 * time.Millisecond)
+
+	if pids := left(c.Marker); len(pids) > 0 {
+		t.Errorf("%v are left", pids)
+	}
+	if (Processes{}).Alive(child.Process) {
+		t.Error("the shim is left")
+	}
+}
+
+func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
+	t.Parallel()
+	c := command(t, `trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.01; done`)
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	await(t, "it is up", func() bool { return wrote(t, c, OutFile) != "" })
 
 	asked := time.Now()
-	cancel(stopped)
-	err = child.Wait(ctx)
+	child.Stop(10 * time.Second)
 
-	if !errors.Is(err, stopped) || time.Since(asked) > 5*time.Second {
-		t.Errorf("got %v after %v, want %v at once", err, time.Since(asked), stopped)
+	if took := time.Since(asked); took > 5*time.Second {
+		t.Errorf("it took %v, want what the script takes", took)
+	}
+	if code, ok := child.Exit(); !ok || code != 4 || wrote(t, c, OutFile) != "up\nbye\n" {
+		t.Errorf("got exit code %d, %v and %q, want 4 and its last word", code, ok, wrote(t, c, OutFile))
+	}
+}
+
+func TestWhatAScriptLeavesBehindIsEndedWithIt(t *testing.T) {
+	t.Parallel()
+	c := command(t, `sleep 600 & echo done`) // the child keeps the outputs open
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	await(t, "it has ended", func() bool { _, ok := child.Exit(); return ok })
+
+	child.Sweep()
+
+	if pids := left(c.Marker); len(pids) > 0 || !child.Wait(t.Context(), 0) {
+		t.Errorf("%v are left, and the shim with them", pids)
+	}
+	if got := wrote(t, c, OutFile); got != "done\n" {
+		t.Errorf("it wrote %q, want done", got)
+	}
+}
+
+func TestWhatIsWrittenBeyondTheLimitIsDropped(t *testing.T) {
+	t.Parallel()
+	c := command(t, `head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo end >../end`)
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+
+	if !child.Wait(t.Context(), 20*time.Second) {
+		t.Fatal("it did not end")
+	}
+	if code, ok := child.Exit(); !ok || code != 0 || wrote(t, c, "end") != "end\n" {
+		t.Errorf("got exit code %d, %v; a script that writes too much must go on undisturbed", code, ok)
+	}
+	if out, errs := len(wrote(t, c, OutFile)), len(wrote(t, c, ErrFile)); out != 1<<20 || errs != 1<<20 {
+		t.Errorf("%d and %d bytes are kept, want the limit of each", out, errs)
+	}
+}
+
+func TestAScriptIsBoundInMemory(t *testing.T) {
+	t.Parallel()
+	c := command(t, `ulimit -d`)
+	c.DataMB = 100
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	child.Wait(t.Context(), 10*time.Second)
+
+	if got := strings.TrimSpace(wrote(t, c, OutFile)); got != strconv.Itoa(100<<10) {
+		t.Errorf("its limit is %s kB, want that of 100 MB", got)
+	}
+}
+
+func TestArgumentsAndEnvironmentArriveByteForByte(t *testing.T) {
+	t.Parallel()
+	odd := "it's \"$HOME\" `x` \\ *\n\t{\"a\": 1} é"
+	c := command(t, "")
+	c.Args = []string{"/bin/sh", "-c", `printf %s "$1"; printf %s "$ODD" >&2; env >../env`, "x", odd}
+	c.Env = append(c.Env, "ODD="+odd)
+	child, err := shims(t).Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	child.Wait(t.Context(), 10*time.Second)
+
+	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != odd || errs != odd {
+		t.Errorf("got %q and %q, want %q", out, errs, odd)
+	}
+	for line := range strings.Lines(wrote(t, c, "env")) {
+		name, _, ok := strings.Cut(line, "=")
+		if ok && strings.ToUpper(name) == name && !strings.Contains("PATH ODD PWD _ DOGEAR_NODE", strings.TrimSpace(name)) {
+			t.Errorf("the environment holds %q, which nobody gave", line)
+		}
+	}
+}
+
+func TestAShimThatDiedIsNotTaken(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	dead, err := s.begin()
+	must(t, err)
+	s.spare = []*shim{dead}
+	must(t, syscall.Kill(-dead.process.PID, syscall.SIGKILL))
+	await(t, "it is dead", func() bool { return !(Processes{}).Alive(dead.process) })
+	c := command(t, "exit 2")
+
+	child, err := s.Start(t.Context(), c, recorded)
+	must(t, err)
+	defer child.Close()
+	child.Wait(t.Context(), 10*time.Second)
+
+	if code, ok := child.Exit(); !ok || code != 2 {
+		t.Errorf("got exit code %d, %v, want 2", code, ok)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -259,7 +258,7 @@ func (w *work) worker() duck.Worker {
 
 func (w *work) request() duck.Request {
 	job := w.Job.SQL
-	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: w.batch.Tag(), Properties: properties(w.Job, w.Node, w.Attempt.Run)}
+	run := duck.Run{Steps: job.Steps, MaxRejects: job.MaxRejects, Batch: w.batch.Number, Tag: w.batch.Tag(), Properties: w.Properties()}
 	for i, part := range w.batch.Plan.Sources {
 		in := input(part, w.fetched[i])
 		in.Table = w.selects[i]
@@ -294,16 +293,6 @@ func input(part engine.SourcePlan, got source.Fetched) duck.Input {
 		in.Files = append(in.Files, duck.File{Key: f.Key, Path: f.Path})
 	}
 	return in
-}
-
-// properties are those of the run, under the job's own arguments, under those
-// with which the node was started.
-func properties(job *engine.Job, node engine.NodeRun, run engine.Run) map[string]string {
-	all := map[string]string{}
-	for _, layer := range []map[string]string{job.Arguments, run.Properties, node.Arguments} {
-		maps.Copy(all, layer)
-	}
-	return all
 }
 
 // verify takes files that changed while they were read out of the batch, and

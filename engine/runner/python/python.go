@@ -1,0 +1,248 @@
+// Package python runs script jobs: a script in Python, in a process that goes
+// on without the server and is found again by the next one.
+package python
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"dogear/engine"
+	"dogear/engine/place"
+	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
+)
+
+// Files reads what lies at an address.
+type Files interface {
+	Peek(ctx context.Context, src engine.Source, limit int) ([]engine.Object, error)
+	Head(ctx context.Context, src engine.Source, o engine.Object, n int64) ([]byte, error)
+}
+
+// Runner runs script jobs. It fits runner.Runner.
+type Runner struct {
+	Files  Files
+	Shims  *shim.Shims
+	Python string // path of the interpreter; empty is the first of usual places
+	// Keep is the folder for the texts of scripts that were read from an address,
+	// by their SHA-256.
+	Keep string
+}
+
+// usual are the places of an interpreter. The first python3 of the PATH may be
+// a shim of some version manager that takes longer than the script.
+var usual = []string{"/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"}
+
+// interpreter finds Python.
+func (r *Runner) interpreter() (string, error) {
+	places := usual
+	if r.Python != "" {
+		places = []string{r.Python}
+	}
+	for _, path := range places {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", engine.Errorf(engine.Invalid, "This server has no Python: there is no program at %s. Install python3 there, or start the server with --python and the path of one.", places[0])
+}
+
+// Run runs the script of one attempt, or finds one again that an earlier server
+// has started.
+func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
+	w := &work{Runner: r, Attempt: a, host: h, marker: runner.Marker(a.Node.Key())}
+	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.Shims.LogLimit}
+	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.Shims.LogLimit}
+	result, err := w.run(ctx)
+	if err != nil && ctx.Err() == nil && engine.CodeOf(err) != engine.Internal && engine.CodeOf(err) != engine.Away {
+		return runner.Result{State: engine.Failed, Error: engine.MessageOf(err)}, nil
+	}
+	return result, err
+}
+
+// work is one attempt under way.
+type work struct {
+	*Runner
+	runner.Attempt
+	host     runner.Host
+	marker   string
+	out, err tail
+}
+
+func (w *work) run(ctx context.Context) (runner.Result, error) {
+	child, result, err := w.begin(ctx)
+	if child == nil || err != nil {
+		return result, err
+	}
+	defer child.Close()
+	return w.watch(ctx, child)
+}
+
+// begin finds the script that an earlier server has started, or starts it. It
+// returns no child where the attempt has ended already.
+func (w *work) begin(ctx context.Context) (*shim.Child, runner.Result, error) {
+	if w.Left == nil {
+		child, err := w.start(ctx)
+		if ctx.Err() != nil && err != nil {
+			return nil, runner.Result{State: engine.Stopped}, context.Cause(ctx)
+		}
+		return child, runner.Result{}, err
+	}
+	child, err := shim.Find(w.Left.Process, w.Dir, w.marker)
+	if err != nil {
+		return nil, runner.Result{}, err
+	}
+	if child.Here() {
+		w.out.seen, w.err.seen = w.Left.Logged[runner.Out], w.Left.Logged[runner.Err]
+		return child, runner.Result{}, nil
+	}
+	// Another server of this machine had it, and has its files. Of one on another
+	// machine nothing is seen here; it has ended its scripts with its lease.
+	child.Sweep()
+	child.Close()
+	return nil, lost(), nil
+}
+
+// lost is the end of a script of which nobody knows how it ended.
+func lost() runner.Result {
+	return runner.Result{State: engine.Failed, Error: "The script was lost: its process is gone and has left no exit code. Its machine went down, or somebody killed it with everything around it. It may have done a part of its work."}
+}
+
+// start starts the script.
+func (w *work) start(ctx context.Context) (*shim.Child, error) {
+	interpreter, err := w.interpreter()
+	if err != nil {
+		return nil, err
+	}
+	args, err := engine.ArgumentsOf(w.arguments())
+	if err != nil {
+		return nil, err
+	}
+	body, err := w.body(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(w.Dir); err != nil { // of a shim that was never released
+		return nil, fmt.Errorf("clear the folder of an attempt: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of a run: %w", err)
+	}
+	file, dir := filepath.Join(w.Dir, "script.py"), filepath.Join(w.Dir, "work")
+	command := shim.Command{
+		Dir: w.Dir, Work: dir, Args: append([]string{interpreter, file}, args...), Env: w.environment(dir), Marker: w.marker, DataMB: w.Job.MemoryMB,
+	}
+	if command.DataMB == 0 {
+		command.DataMB = engine.DefaultMemoryMB
+	}
+	return w.Shims.Start(ctx, command, func(ctx context.Context, p engine.Process) error {
+		if err := os.WriteFile(file, body, 0o600); err != nil {
+			return fmt.Errorf("write the script: %w", err)
+		}
+		return w.host.Started(ctx, p)
+	})
+}
+
+// arguments are what the script is told, as AWS Glue tells it.
+func (w *work) arguments() map[string]string {
+	args := map[string]string{}
+	maps.Copy(args, w.Properties())
+	args["JOB_NAME"], args["JOB_ID"], args["JOB_RUN_ID"] = w.Job.Name, string(w.Job.ID), w.marker
+	if w.Attempt.Run.Kind == engine.RunWorkflow {
+		args["WORKFLOW_NAME"], args["WORKFLOW_RUN_ID"] = w.Attempt.Run.Name, string(w.Attempt.Run.ID)
+	}
+	return args
+}
+
+// passed are the variables of the server's environment that a script gets.
+// What else is there may be a secret.
+var passed = []string{"TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+func (w *work) environment(dir string) []string {
+	env := []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
+		"DOGEAR_RUN=" + string(w.Node.Run), "DOGEAR_ATTEMPT=" + strconv.Itoa(w.Node.Attempt), "DOGEAR_FENCE=" + strconv.FormatInt(w.Node.Fence, 10),
+	}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// body is the text of the script. One that was read from an address is kept.
+func (w *work) body(ctx context.Context) ([]byte, error) {
+	script := w.Job.Script
+	if script == nil {
+		return nil, engine.Errorf(engine.Invalid, "The job has no script. Write one and publish it.")
+	}
+	if script.Address == "" {
+		return []byte(script.Body), nil
+	}
+	body, err := w.fetch(ctx, script)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	hash := hex.EncodeToString(sum[:])
+	if err := keep(w.Keep, hash+".py", body); err != nil {
+		return nil, err
+	}
+	w.host.Log(runner.Info, fmt.Sprintf("script %s: %s, SHA-256 %s", script.Address, engine.Bytes(int64(len(body))), hash))
+	return body, nil
+}
+
+func (w *work) fetch(ctx context.Context, script *engine.ScriptJob) ([]byte, error) {
+	gone := engine.Errorf(engine.Invalid, "There is no script at %s. It was moved or deleted, or the address is wrong; correct it in the job.", script.Address)
+	src := engine.Source{Name: "script", Connection: script.Connection, Path: script.Address}
+	found, err := w.Files.Peek(ctx, src, 1)
+	switch {
+	case err != nil && !place.IsS3(script.Address) && engine.CodeOf(err) != engine.Forbidden:
+		return nil, gone
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, gone
+	case found[0].Size > engine.MaxScript:
+		return nil, engine.Errorf(engine.Invalid, "The script at %s has %s; one may have %s.", script.Address, engine.Bytes(found[0].Size), engine.Bytes(engine.MaxScript))
+	}
+	return w.Files.Head(ctx, src, found[0], engine.MaxScript)
+}
+
+// keep writes a file whose name says what it holds, whole or not at all.
+func keep(dir, name string, body []byte) error {
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep a script: %w", err)
+	}
+	file, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return fmt.Errorf("keep a script: %w", err)
+	}
+	_, err = file.Write(body)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("keep a script: %w", err), os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Publish has nothing to do: a script writes by itself.
+func (r *Runner) Publish(context.Context, engine.Batch, runner.Host) ([]engine.TableChange, error) {
+	return nil, nil
+}
+
+// Discard has nothing to do.
+func (r *Runner) Discard(context.Context, engine.Batch) error { return nil }

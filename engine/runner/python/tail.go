@@ -1,0 +1,136 @@
+package python
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"dogear/engine"
+	"dogear/engine/runner"
+)
+
+const (
+	piece   = 64 << 10 // bytes that are read at once
+	maxLine = 16 << 10 // bytes of one line of the log; a longer one goes on in the next
+)
+
+// tail copies a file that grows into the log, a line of the one to a line of
+// the other. How far it has come it need not note down: the log has as many
+// lines of its level as were copied.
+type tail struct {
+	file  string
+	level runner.Level
+	host  runner.Host
+	limit int64
+
+	seen runner.Logged // what the log had already when this tail began
+	at   int64         // of the file, up to which lines are copied
+	full bool
+}
+
+// copy copies the lines that are whole, and with all the rest too.
+func (t *tail) copy(all bool) {
+	file, err := os.Open(t.file)
+	if err != nil {
+		return // nothing was written yet
+	}
+	defer file.Close()
+	buffer := make([]byte, piece)
+	for {
+		n, err := file.ReadAt(buffer, t.at)
+		if n == 0 {
+			return
+		}
+		ended := all && err == io.EOF
+		used := t.take(buffer[:n], ended)
+		t.at += int64(used)
+		if used == 0 || n < piece && !ended {
+			return
+		}
+	}
+}
+
+// take copies the lines of text and says how many bytes they were.
+func (t *tail) take(text []byte, ended bool) (used int) {
+	var lines strings.Builder
+	for used < len(text) {
+		line, rest := text[used:], 0
+		switch end := bytes.IndexByte(line, '\n'); {
+		case end >= 0 && end <= maxLine:
+			line, rest = line[:end], 1
+		case len(line) > maxLine:
+			line = line[:maxLine]
+		case !ended:
+			t.put(lines.String())
+			return used
+		}
+		used += len(line) + rest
+		if t.seen.Lines > 0 {
+			t.seen.Lines--
+			continue
+		}
+		lines.WriteString(shown(line))
+		lines.WriteByte('\n')
+	}
+	t.put(lines.String())
+	return used
+}
+
+// put writes lines to the log, until it is full.
+func (t *tail) put(lines string) {
+	const stamp = 30 // bytes that a line of the log has before its text
+	if lines == "" || t.full {
+		return
+	}
+	t.seen.Bytes += int64(len(lines) + stamp*strings.Count(lines, "\n"))
+	if t.seen.Bytes > t.limit {
+		t.full = true
+		t.host.Log(runner.Warn, fmt.Sprintf("the log is cut here: the script has written more than %s. It goes on, and what it writes from now on is dropped.", engine.Bytes(t.limit)))
+		return
+	}
+	t.host.Log(t.level, lines)
+}
+
+// shown is a line as it can be shown: what a progress bar wrote over is gone,
+// and what is not text is a question mark.
+func shown(line []byte) string {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	line = line[bytes.LastIndexByte(line, '\r')+1:]
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && r != '\x1b' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(string(line), string(unicode.ReplacementChar)))
+}
+
+// How much of the end of the errors says why a script failed.
+const (
+	lastBytes = 4 << 10
+	lastLines = 6
+)
+
+// last are the last lines of the file that are not blank.
+func (t *tail) last() string {
+	file, err := os.Open(t.file)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	text := make([]byte, min(lastBytes, info.Size()))
+	n, _ := file.ReadAt(text, info.Size()-int64(len(text)))
+	var lines []string
+	for line := range bytes.Lines(text[:n]) {
+		if line := shown(bytes.TrimRight(line, "\n")); strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
+}

@@ -1,0 +1,174 @@
+package shim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dogear/engine"
+)
+
+// Child is a script that was released, be it by this server or an earlier one.
+type Child struct {
+	Process engine.Process
+	dir     string
+	marker  string
+	cmd     *exec.Cmd // nil where an earlier server started it
+	pid     *os.File  // readable once the shim has ended; nil where it has
+	reap    sync.Once
+}
+
+// open watches the shim p, which may have ended already.
+func open(p engine.Process, dir, marker string, cmd *exec.Cmd) (*Child, error) {
+	c := &Child{Process: p, dir: dir, marker: marker, cmd: cmd}
+	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		return c, nil
+	case err != nil:
+		return nil, fmt.Errorf("watch process %d: %w", p.PID, err)
+	}
+	c.pid = os.NewFile(uintptr(fd), "pidfd")
+	// Only now is it sure that the number was not given to another in between.
+	if cmd == nil && !(Processes{}).Alive(p) {
+		c.pid.Close()
+		c.pid = nil
+	}
+	return c, nil
+}
+
+// Find finds the script again whose shim an earlier server had recorded as p,
+// with its files in dir.
+func Find(p engine.Process, dir, marker string) (*Child, error) {
+	if !(Processes{}).Alive(p) {
+		return &Child{Process: p, dir: dir, marker: marker}, nil
+	}
+	return open(p, dir, marker, nil)
+}
+
+// Wait waits until the shim has ended, for d at most, and reports whether it
+// has. The end of ctx breaks it off.
+func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
+	if c.pid == nil {
+		return true
+	}
+	if ctx.Err() != nil {
+		d = 0
+	}
+	if err := c.pid.SetReadDeadline(time.Now().Add(d)); err != nil {
+		return !(Processes{}).Alive(c.Process)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.pid.SetReadDeadline(time.Now()) })
+	defer stop()
+	raw, err := c.pid.SyscallConn()
+	if err != nil {
+		return !(Processes{}).Alive(c.Process)
+	}
+	ended := false
+	look := func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		ended = err == nil && n > 0
+		return ended
+	}
+	if err := raw.Read(look); err != nil {
+		_ = raw.Control(func(fd uintptr) { look(fd) }) // the deadline may have come first
+	}
+	return ended
+}
+
+// Exit is the exit code of the script; ok is false while it has left none.
+// Codes above 128 are those of signals, as a shell counts them.
+func (c *Child) Exit() (code int, ok bool) {
+	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
+	if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
+		return 0, false // it is just being written, or never was
+	}
+	code, err = strconv.Atoi(string(bytes.TrimSpace(text)))
+	return code, err == nil
+}
+
+// Began reports whether the script may have begun. One whose shim was never
+// released has not.
+func (c *Child) Began() bool {
+	_, err := os.Stat(filepath.Join(c.dir, beganFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Here reports whether the files of the script are on this server.
+func (c *Child) Here() bool {
+	_, err := os.Stat(filepath.Join(c.dir, startFile))
+	return err == nil
+}
+
+// Close gives back what the child holds here. The script is not touched.
+func (c *Child) Close() {
+	c.reap.Do(func() {
+		if c.pid != nil {
+			c.pid.Close()
+		}
+		if c.cmd != nil {
+			go func() { _ = c.cmd.Wait() }()
+		}
+	})
+}
+
+// How long is waited for what ends by itself in a moment.
+const (
+	settle = 200 * time.Millisecond
+	pulse  = 5 * time.Millisecond
+)
+
+// Stop ends the script and everything it has started: it is asked to end, and
+// after grace made to. Stop returns once nothing of it is left.
+func (c *Child) Stop(grace time.Duration) {
+	if grace > 0 {
+		c.group(unix.SIGTERM)
+		c.wait(grace)
+	}
+	c.Sweep()
+}
+
+// wait waits until the shim has ended or the script has left its exit code.
+func (c *Child) wait(most time.Duration) {
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		if c.Wait(context.Background(), min(pulse, time.Until(end))) {
+			return
+		}
+		if _, ok := c.Exit(); ok {
+			return
+		}
+	}
+}
+
+// Sweep kills what is left of the script, in its group or out of it, and
+// returns once nothing is. What it wrote to its end is kept.
+func (c *Child) Sweep() {
+	for pause := pulse; killMarked(c.marker) > 0; pause = min(2*pause, time.Second) {
+		time.Sleep(pause) // a killed process needs a moment to be gone
+	}
+	// With the script gone its outputs close, and the shim ends by itself.
+	c.Wait(context.Background(), settle)
+	c.group(unix.SIGKILL)
+	for !c.Wait(context.Background(), time.Second) {
+		c.group(unix.SIGKILL)
+	}
+}
+
+// group signals the group of the shim. It is only done while the shim has not
+// been collected, so that its number cannot be another's.
+func (c *Child) group(s unix.Signal) {
+	if c.pid == nil || c.cmd == nil && !(Processes{}).Alive(c.Process) {
+		return
+	}
+	_ = unix.Kill(-c.Process.PID, s) // it may have ended just now
+}

@@ -1,0 +1,232 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"dogear/engine"
+)
+
+// The files in the folder of an attempt. What a process leaves there outlives
+// the server.
+const (
+	startFile = "start" // what the shim runs once it is released
+	beganFile = "began" // is there once the script may have begun
+	exitFile  = "exit"  // its exit code and a line feed
+	OutFile   = "out"   // what it wrote to its output
+	ErrFile   = "err"   // and to its errors
+)
+
+// held is the shim: a shell of some hundred kB, in a session of its own. It
+// waits for its release with the files of its output open; what is more than
+// fits into them is read and dropped, so that a script which writes too much is
+// neither broken nor fills the disk. It keeps the exit code of the script even
+// where the whole group is told to end.
+const held = `keep() { trap '' TERM INT HUP XFSZ; ( ulimit -f "$1"; exec cat >"$2" 2>/dev/null ); exec cat >/dev/null; }
+trap : TERM INT HUP
+{ trap : TERM INT HUP; {
+	trap : TERM INT HUP
+	IFS= read -r go <&3 || exit 3
+	exec 3<&-
+	( . ./start )
+	echo $? >exit
+} | keep "$1" out 3<&-; } 2>&1 </dev/null | keep "$1" err 3<&-`
+
+// fileBlock is the unit of the shell's bound on the size of a file.
+const fileBlock = 512
+
+// Command is a program for a shim to run.
+type Command struct {
+	Dir    string   // the attempt's own folder; it must not exist yet
+	Work   string   // in which the program begins
+	Args   []string // the program, by its absolute path, and its arguments
+	Env    []string // the whole of its environment
+	Marker string   // the value of MarkerEnv in it
+	DataMB int      // how much memory it may map for writing; 0 is no bound
+}
+
+// MarkerEnv is the variable by which all processes of an attempt are found.
+const MarkerEnv = "DOGEAR_NODE"
+
+// script is the command as the shim's shell reads it.
+func (c *Command) script() string {
+	var text strings.Builder
+	text.WriteString(": >" + beganFile + "\n")
+	for _, entry := range append(slices.Clone(c.Env), MarkerEnv+"="+c.Marker) {
+		name, value, _ := strings.Cut(entry, "=")
+		text.WriteString("export " + name + "=" + quote(value) + "\n")
+	}
+	text.WriteString("cd " + quote(c.Work) + " || exit 126\nunset OLDPWD\n")
+	if c.DataMB > 0 {
+		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
+	}
+	text.WriteString("exec")
+	for _, arg := range c.Args {
+		text.WriteString(" " + quote(arg))
+	}
+	return text.String() + "\n"
+}
+
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Shims starts programs. It keeps one shim ahead of need: by the time the next
+// step of a run asks for one, it waits.
+type Shims struct {
+	// Dir holds the folders of shims that wait, on the same file system as the
+	// folders of attempts.
+	Dir string
+	// LogLimit is how many bytes of each of its two outputs are kept.
+	LogLimit int64
+
+	mu    sync.Mutex
+	n     int
+	spare []*shim
+	shut  bool
+}
+
+// spares is how many shims wait.
+const spares = 2
+
+// shim is one that waits.
+type shim struct {
+	dir     string
+	cmd     *exec.Cmd
+	release *os.File
+	process engine.Process
+}
+
+// Start lets a shim run c. recorded must durably note the process before it
+// returns, and only then the program begins. Where it fails nothing has begun.
+func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.Context, p engine.Process) error) (*Child, error) {
+	waits, err := s.take()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { go s.refill() }()
+	if err := os.Rename(waits.dir, c.Dir); err != nil {
+		waits.drop()
+		return nil, fmt.Errorf("give a shim its folder: %w", err)
+	}
+	waits.dir = c.Dir
+	err = os.MkdirAll(c.Work, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.Dir, startFile), []byte(c.script()), 0o600)
+	}
+	if err == nil {
+		err = recorded(ctx, waits.process)
+	}
+	if err == nil {
+		_, err = waits.release.WriteString("\n")
+	}
+	if err != nil {
+		waits.drop()
+		return nil, err
+	}
+	waits.release.Close()
+	return open(waits.process, c.Dir, c.Marker, waits.cmd)
+}
+
+// take takes a shim that waits, or makes one.
+func (s *Shims) take() (*shim, error) {
+	s.mu.Lock()
+	if n := len(s.spare); n > 0 {
+		waits := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		s.mu.Unlock()
+		if (Processes{}).Alive(waits.process) {
+			return waits, nil
+		}
+		waits.drop()
+	} else {
+		s.mu.Unlock()
+	}
+	return s.begin()
+}
+
+// refill makes the shims that will be taken next.
+func (s *Shims) refill() {
+	for {
+		s.mu.Lock()
+		full := s.shut || len(s.spare) >= spares
+		s.mu.Unlock()
+		if full {
+			return
+		}
+		waits, err := s.begin()
+		if err != nil {
+			return // whoever needs one makes it, and says what is wrong
+		}
+		s.mu.Lock()
+		if s.shut || len(s.spare) >= spares {
+			s.mu.Unlock()
+			waits.drop()
+			return
+		}
+		s.spare = append(s.spare, waits)
+		s.mu.Unlock()
+	}
+}
+
+// Close lets the shims that wait end.
+func (s *Shims) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shut = true
+	for _, waits := range s.spare {
+		waits.drop()
+	}
+	s.spare = nil
+}
+
+// Tidy removes what the shims of a server that was killed have left; they
+// themselves have ended with it.
+func (s *Shims) Tidy() error { return os.RemoveAll(s.Dir) }
+
+// begin starts a shim, which then waits.
+func (s *Shims) begin() (*shim, error) {
+	s.mu.Lock()
+	s.n++
+	dir := filepath.Join(s.Dir, strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(s.n))
+	s.mu.Unlock()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of a shim: %w", err)
+	}
+	read, release, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make the pipe of a shim: %w", err)
+	}
+	// It outlives every context: a script goes on without its server.
+	cmd := exec.Command("/bin/sh", "-c", held, "shim", strconv.FormatInt(s.LogLimit/fileBlock, 10)) //nolint:noctx // see above
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	cmd.ExtraFiles = []*os.File{read}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	read.Close()
+	if err != nil {
+		release.Close()
+		return nil, fmt.Errorf("start a shim: %w", err)
+	}
+	waits := &shim{dir: dir, cmd: cmd, release: release}
+	if waits.process, err = Identify(cmd.Process.Pid); err != nil {
+		waits.drop()
+		return nil, err
+	}
+	waits.process.Apart = true
+	return waits, nil
+}
+
+// drop lets a shim end that was never released.
+func (s *shim) drop() {
+	s.release.Close()
+	_ = os.RemoveAll(s.dir)
+	go func() { _ = s.cmd.Wait() }()
+}
