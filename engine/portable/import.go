@@ -1,8 +1,8 @@
 package portable
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
