@@ -13,8 +13,13 @@ help: ## list the targets
 .PHONY: build
 build: bin/dogear ## build bin/dogear
 
+# An idle server is small only when its code is mapped as it is used (docs/adr/0019).
+ifeq ($(shell uname -s),Linux)
+LINK := -ldflags '-extldflags "-Wl,--no-export-dynamic -Wl,-Ttext-segment=0x410000"'
+endif
+
 bin/dogear: $(GO_FILES) static/dist/app.js
-	go build -o $@ ./cmd/server
+	go build $(LINK) -o $@ ./cmd/server
 
 static/dist/app.js: $(WEB_FILES) node_modules/.installed
 	npm run --silent build
@@ -85,9 +90,13 @@ lint: static/dist/app.js ## run the linter (its version is pinned)
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 
 .PHONY: bench
-bench: system static/dist/app.js ## print the benchmarks, one JSON line a figure
-	e2e/with-postgres.sh go run ./e2e/bench
-	go run ./e2e/bench/ledger
+bench: system bin/dogear bin/bench-peers ## print the benchmarks, one JSON line a figure; FIGURES="g1 g2" prints only these
+	DOGEAR_POSTGRES_FSYNC=on e2e/with-postgres.sh go run ./e2e/bench $(FIGURES)
+	$(if $(FIGURES),,go run ./e2e/bench/ledger)
+
+# Other engines to measure beside ours, in a module of their own.
+bin/bench-peers: $(wildcard e2e/bench/peers/*)
+	cd e2e/bench/peers && go build -o ../../../$@ . || echo "The other engines cannot be built; their figures will say so." >&2
 
 .PHONY: clean
 clean: ## remove what was built; data stays

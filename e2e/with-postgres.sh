@@ -27,9 +27,10 @@ go -C "$(dirname "$0")/.." run ./e2e/certificate "$dir"
 [ "$(id -u)" != 0 ] || chown postgres "$dir"/*.crt "$dir"/*.key
 { echo "hostssl all keeper 127.0.0.1/32 scram-sha-256"; echo "host all keeper 127.0.0.1/32 reject"; cat "$dir/data/pg_hba.conf"; } >"$dir/hba"
 cat "$dir/hba" >"$dir/data/pg_hba.conf"
-# Tests may lose this cluster at any time; its own durability is not what they test.
+# Tests may lose this cluster at any time; its own durability is not what they
+# test. Benchmarks measure it and say DOGEAR_POSTGRES_FSYNC=on.
 "${as[@]}" "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start >/dev/null \
-  -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$dir -c max_connections=300 -c fsync=off \
+  -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$dir -c max_connections=300 -c fsync=${DOGEAR_POSTGRES_FSYNC:-off} \
       -c ssl=on -c ssl_cert_file=$dir/server.crt -c ssl_key_file=$dir/server.key" \
   || { cat "$dir/log" >&2; exit 1; }
 

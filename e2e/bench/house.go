@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -27,6 +28,9 @@ import (
 
 func datasync(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }
 
+// mostRuns is how many runs may end before somebody asks for them.
+const mostRuns = 4096
+
 // house is a store and an exec over it, without the web.
 type house struct {
 	store *db.Store
@@ -35,25 +39,41 @@ type house struct {
 }
 
 func newHouse(ctx context.Context, dir string, jobs func(*db.Store) runner.Runner) (*house, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	return site{dir: dir}.build(ctx, jobs)
+}
+
+// site is where a house stands and how large it is.
+type site struct {
+	dir      string
+	database string // address of a PostgreSQL; "" is SQLite in dir
+	slots    int    // 0 is the default of a server
+	// committed is told of what was written; nil is nobody.
+	committed func(flow.Writes)
+}
+
+func (s site) build(ctx context.Context, jobs func(*db.Store) runner.Runner) (*house, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
 	key, err := secret.New(make([]byte, 32))
 	if err != nil {
 		return nil, err
 	}
-	store, err := db.Open(ctx, filepath.Join(dir, "dogear.db"), key)
+	store, err := db.Open(ctx, cmp.Or(s.database, filepath.Join(s.dir, "dogear.db")), key)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := store.Own(); err != nil { // as a server does; it goes with the process
 		return nil, err
 	}
-	h := &house{store: store, ended: make(chan engine.Run, 16)}
+	h := &house{store: store, ended: make(chan engine.Run, mostRuns)}
 	h.exec = exec.New(exec.Config{
-		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs(store)}, Processes: shim.Processes{},
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Dir: filepath.Join(dir, "runs"),
+		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs(store)}, Processes: shim.Processes{}, Slots: s.slots,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Dir: filepath.Join(s.dir, "runs"),
 		Committed: func(w flow.Writes) {
+			if s.committed != nil {
+				s.committed(w)
+			}
 			if !w.Run.Open() {
 				h.ended <- w.Run
 			}

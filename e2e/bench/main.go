@@ -22,8 +22,12 @@ var figures = []struct {
 	name    string
 	measure func(ctx context.Context, dir string) error
 }{
-	{"transition_p50", transition},
+	{"g1", chainSQLite},
+	{"g2", chainPostgres},
 	{"g4", flat},
+	{"g5", throughput},
+	{"g6", openLoop},
+	{"peers", beside},
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
 	{"postgres_to_parquet", postgresToParquet},

@@ -19,25 +19,8 @@ func wide(ctx context.Context, dir string, n int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	var refs []engine.Ref
-	for i := range n + 1 {
-		id, err := h.job(ctx, fmt.Sprint("n", i), engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{}})
-		if err != nil {
-			return 0, err
-		}
-		refs = append(refs, engine.Ref{Kind: engine.KindJob, ID: id})
-	}
-	start := engine.Trigger{ID: engine.NewID(time.Now()), Name: "start", Type: engine.OnDemand}
-	join := engine.Trigger{ID: engine.NewID(time.Now()), Name: "join", Type: engine.Conditional, Actions: []engine.Action{{Ref: refs[n]}}}
-	for _, ref := range refs[:n] {
-		start.Actions = append(start.Actions, engine.Action{Ref: ref})
-		join.Predicate.Conditions = append(join.Predicate.Conditions, engine.Condition{Ref: ref, State: engine.Succeeded})
-	}
-	id, err := h.store.CreateWorkflow(ctx, "wide", engine.WorkflowBody{Triggers: []engine.Trigger{start, join}}, "bench", time.Now())
+	id, err := h.fan(ctx, "wide", n)
 	if err != nil {
-		return 0, err
-	}
-	if _, err := h.store.PublishWorkflow(ctx, id, 0, nil, "bench", time.Now(), func(engine.Trigger) time.Time { return time.Time{} }); err != nil {
 		return 0, err
 	}
 	var best time.Duration
@@ -54,6 +37,26 @@ func wide(ctx context.Context, dir string, n int) (time.Duration, error) {
 		}
 	}
 	return best, nil
+}
+
+// fan makes and publishes a workflow of n jobs that run at once and one that
+// joins them.
+func (h *house) fan(ctx context.Context, name string, n int) (engine.ID, error) {
+	var refs []engine.Ref
+	for i := range n + 1 {
+		id, err := h.job(ctx, fmt.Sprint(name, i), plain(1))
+		if err != nil {
+			return "", err
+		}
+		refs = append(refs, engine.Ref{Kind: engine.KindJob, ID: id})
+	}
+	start := engine.Trigger{ID: engine.NewID(time.Now()), Name: "start", Type: engine.OnDemand}
+	join := engine.Trigger{ID: engine.NewID(time.Now()), Name: "join", Type: engine.Conditional, Actions: []engine.Action{{Ref: refs[n]}}}
+	for _, ref := range refs[:n] {
+		start.Actions = append(start.Actions, engine.Action{Ref: ref})
+		join.Predicate.Conditions = append(join.Predicate.Conditions, engine.Condition{Ref: ref, State: engine.Succeeded})
+	}
+	return h.workflow(ctx, name, engine.WorkflowBody{Triggers: []engine.Trigger{start, join}}, func(engine.Trigger) time.Time { return time.Time{} })
 }
 
 // flat compares a wide fan-out with a narrow one: what a node costs must not

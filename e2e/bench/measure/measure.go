@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -15,7 +16,8 @@ import (
 )
 
 // Figure is one line of the output. Against, where it is set, was measured in
-// the same run; Limit is what must hold.
+// the same run, and Ratio is how many times as much ours is; Limit is what must
+// hold, of the ratio where there is one and the note says nothing else.
 type Figure struct {
 	Name    string  `json:"name"`
 	Ours    float64 `json:"ours"`
@@ -28,7 +30,7 @@ type Figure struct {
 
 // Print writes f as a line of JSON.
 func (f Figure) Print() {
-	if f.Against != 0 {
+	if f.Against != 0 && f.Ratio == 0 {
 		f.Ratio = f.Ours / f.Against
 	}
 	line, _ := json.Marshal(f)
@@ -39,6 +41,47 @@ func (f Figure) Print() {
 func Median(all []time.Duration) float64 {
 	slices.Sort(all)
 	return float64(all[len(all)/2].Nanoseconds()) / 1e3
+}
+
+// Quantile of durations in microseconds: the smallest that at least the share q
+// of them does not exceed.
+func Quantile(all []time.Duration, q float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	at := int(math.Ceil(q*float64(len(all)))) - 1
+	return float64(all[max(at, 0)].Nanoseconds()) / 1e3
+}
+
+// Rounds are what a program and what it is measured against took by turns, so
+// that whatever slows the machine meanwhile slows both.
+type Rounds struct {
+	ours, against, ratios []float64
+}
+
+// Add notes one round.
+func (r *Rounds) Add(ours, against float64) {
+	r.ours, r.against = append(r.ours, ours), append(r.against, against)
+	if against != 0 {
+		r.ratios = append(r.ratios, ours/against)
+	}
+}
+
+// Figure fills f with the medians of the rounds. Its ratio is the median of the
+// ratios, for the two sides of one round belong together.
+func (r *Rounds) Figure(f Figure) Figure {
+	f.Ours, f.Against, f.Ratio = middle(r.ours), middle(r.against), middle(r.ratios)
+	return f
+}
+
+// middle is the median of numbers, 0 of none.
+func middle(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
 }
 
 // Peak is the highest resident memory of this process in MB.
