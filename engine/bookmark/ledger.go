@@ -57,13 +57,23 @@ func Entries(ctx context.Context, pages Pages, root string) iter.Seq2[engine.Ent
 	}
 }
 
-// cursor walks a ledger in order of key and holds one page of it at a time.
+// cursor walks a ledger in order of key and holds one page of it at a time, or
+// two where it reads ahead.
 type cursor struct {
-	ctx     context.Context
-	pages   Pages
-	refs    []page.Ref // not read yet
+	ctx      context.Context
+	pages    Pages
+	refs     []page.Ref // not read yet
+	entries  []engine.Entry
+	decoders [2]page.Decoder
+	turn     int // the decoder of the page that was read last
+	err      error
+	// coming brings the page that was read ahead; nil where none is.
+	coming chan loaded
+}
+
+// loaded is a page that was read ahead.
+type loaded struct {
 	entries []engine.Entry
-	decoder page.Decoder
 	err     error
 }
 
@@ -71,6 +81,27 @@ func newCursor(ctx context.Context, pages Pages, root string) *cursor {
 	c := &cursor{ctx: ctx, pages: pages}
 	c.refs, c.err = refs(ctx, pages, root)
 	return c
+}
+
+// ahead makes c read the next page while this one is looked at: for a walk
+// through a whole ledger, which then takes as long as the slower of the two.
+func (c *cursor) ahead() *cursor {
+	if c.err == nil && len(c.refs) > 0 {
+		c.coming = make(chan loaded, 1) // holds a page that nobody wants any more
+		c.fetch()
+	}
+	return c
+}
+
+// fetch begins to read the first page of refs with the decoder whose page has
+// been looked at.
+func (c *cursor) fetch() {
+	c.turn = 1 - c.turn
+	ref, decoder := c.refs[0], &c.decoders[c.turn]
+	go func() {
+		entries, err := load(c.ctx, c.pages, ref, decoder)
+		c.coming <- loaded{entries, err}
+	}()
 }
 
 // next returns the entry that follows, or nil at the end and after a failure.
@@ -88,8 +119,18 @@ func (c *cursor) next() *engine.Entry {
 }
 
 func (c *cursor) load() {
-	if c.entries, c.err = load(c.ctx, c.pages, c.refs[0], &c.decoder); c.err == nil {
-		c.refs = c.refs[1:]
+	if c.coming == nil {
+		c.entries, c.err = load(c.ctx, c.pages, c.refs[0], &c.decoders[0])
+	} else {
+		page := <-c.coming
+		c.entries, c.err = page.entries, page.err
+	}
+	if c.err != nil {
+		return
+	}
+	c.refs = c.refs[1:]
+	if c.coming != nil && len(c.refs) > 0 {
+		c.fetch()
 	}
 }
 

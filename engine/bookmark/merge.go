@@ -44,7 +44,7 @@ type merge struct {
 
 func (m *merge) run(ctx context.Context) error {
 	m.digest = xxhash.New()
-	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
+	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot).ahead()
 	known := ledger.next()
 	for o, err := range m.planner.Lister.List(ctx, m.src) {
 		if err != nil {

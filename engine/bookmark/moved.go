@@ -2,9 +2,12 @@ package bookmark
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"dogear/engine"
 	"dogear/engine/bookmark/page"
@@ -49,8 +52,8 @@ func (m *merge) sameContent(ctx context.Context) error {
 
 // sameETag looks for the content of new objects in the ledger. It walks that
 // once more, only where something is new, and unpacks of each page no more than
-// is needed to pass it over: that is a small part of the plan, and holds one
-// page at a time.
+// is needed to pass it over: that is a small part of the plan, and holds as many
+// pages at a time as there are processors.
 func (m *merge) sameETag(ctx context.Context, fresh *freshContents, same map[int]string) error {
 	if len(fresh.sums) == 0 {
 		return nil
@@ -63,8 +66,32 @@ func (m *merge) sameETag(ctx context.Context, fresh *freshContents, same map[int
 	// In the order of their ids, in which SQLite stores them, pages are read
 	// faster than in that of their keys.
 	slices.SortFunc(all, func(a, b page.Ref) int { return strings.Compare(a.ID, b.ID) })
+	var mu sync.Mutex // of same
+	walkers := min(runtime.GOMAXPROCS(0), maxWalkers)
+	errs := make([]error, walkers)
+	var walking sync.WaitGroup
+	for w := range walkers {
+		share := all[w*len(all)/walkers : (w+1)*len(all)/walkers]
+		walking.Go(func() {
+			errs[w] = m.eachLike(ctx, share, fresh, func(e *engine.Entry) {
+				mu.Lock()
+				defer mu.Unlock()
+				m.compareContent(e, fresh, same)
+			})
+		})
+	}
+	walking.Wait()
+	return errors.Join(errs...)
+}
+
+// maxWalkers bounds how many pages of a ledger are looked through at once.
+const maxWalkers = 4
+
+// eachLike yields the entries of those of the pages that may hold the content
+// of a new object.
+func (m *merge) eachLike(ctx context.Context, pages []page.Ref, fresh *freshContents, each func(*engine.Entry)) error {
 	var decoder page.Decoder
-	for _, ref := range all {
+	for _, ref := range pages {
 		body, err := m.planner.Ledger.Page(ctx, ref.ID)
 		if err != nil {
 			return fmt.Errorf("read a page of a ledger: %w", err)
@@ -81,7 +108,7 @@ func (m *merge) sameETag(ctx context.Context, fresh *freshContents, same map[int
 			return err
 		}
 		for i := range entries {
-			m.compareContent(&entries[i], fresh, same)
+			each(&entries[i])
 		}
 	}
 	return nil
