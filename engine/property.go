@@ -64,8 +64,19 @@ func ResolveProperties(defaults, given map[string]string, at Moment) (map[string
 		resolved[name] = value
 	}
 	maps.Copy(resolved, given)
+	size := 0
+	for name, value := range resolved {
+		size += len(name) + len(value)
+	}
+	if size > MaxProperties {
+		return nil, Errorf(Invalid, "The properties are %d bytes long together, and a run keeps at most %d. Put what is long into a file and pass its address.", size, MaxProperties)
+	}
 	return resolved, nil
 }
+
+// MaxProperties bounds the bytes of all names and values of the properties of a
+// run, which every job of it is given.
+const MaxProperties = 256 << 10
 
 // CheckProperties refuses placeholders that do not exist.
 func CheckProperties(defaults map[string]string) error {

@@ -80,9 +80,7 @@ func (c *Clock) Run(ctx context.Context) error {
 			c.Log.Error("schedules could not be looked at", "err", err)
 			next = c.Now().Add(maxSleep)
 		}
-		if err := c.arm(bell, next); err != nil {
-			return err
-		}
+		c.arm(bell, next)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -91,21 +89,22 @@ func (c *Clock) Run(ctx context.Context) error {
 	}
 }
 
-// arm sets the bell for next, or for maxSleep where that is sooner.
-func (c *Clock) arm(bell gocron.Scheduler, next time.Time) error {
-	at := c.Now().Add(maxSleep)
-	if !next.IsZero() && next.Before(at) {
-		at = next
+// arm sets the bell for next, or for maxSleep where that is sooner. What is due
+// is measured by the clock of the schedules, how long to sleep by the timers'.
+func (c *Clock) arm(bell gocron.Scheduler, next time.Time) {
+	sleep := maxSleep
+	if !next.IsZero() {
+		sleep = min(sleep, next.Sub(c.Now()))
 	}
 	bell.RemoveByTags("next")
-	start := gocron.OneTimeJobStartDateTime(at)
-	if !at.After(c.Now()) {
-		start = gocron.OneTimeJobStartImmediately()
+	if sleep <= 0 {
+		c.Wake()
+		return
 	}
+	start := gocron.OneTimeJobStartDateTime(time.Now().Add(sleep))
 	if _, err := bell.NewJob(gocron.OneTimeJob(start), gocron.NewTask(c.Wake), gocron.WithTags("next")); err != nil {
-		return fmt.Errorf("set the alarm clock: %w", err)
+		c.Wake() // it passed while the bell was being set
 	}
-	return nil
 }
 
 // ring fires what is due and returns when the next one is.

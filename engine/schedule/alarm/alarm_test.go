@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,4 +199,34 @@ func TestD13OneDueTimeWaitsForARunToEnd(t *testing.T) {
 			t.Errorf("fired at %v, want %v: the one that waited, then the next", s.fired, want)
 		}
 	})
+}
+
+// TestAClockThatIsSetBackFiresNothingTwice, nor one that is set on anything too
+// early: by an hour each, at ten past noon.
+func TestAClockThatIsSetBackFiresNothingTwice(t *testing.T) {
+	for name, jump := range map[string]time.Duration{"back": -time.Hour, "on": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := dbtest.SQLite(t)
+				publish(t, store, noonly)
+				s := &starter{store: store}
+				noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+				var set atomic.Int64 // by how much the clock was set
+				now := func() time.Time { return time.Now().Add(time.Duration(set.Load())) }
+				time.AfterFunc(noon.Add(10*time.Minute).Sub(time.Now()), func() { set.Store(int64(jump)) })
+				ctx, cancel := context.WithTimeout(t.Context(), 60*time.Hour)
+				defer cancel()
+
+				must(t, alarm.New(store, s, slog.New(slog.DiscardHandler), now).Run(ctx))
+
+				want := []time.Time{noon, noon.AddDate(0, 0, 1), noon.AddDate(0, 0, 2)}
+				if end := now().UTC(); end.Before(want[2]) {
+					want = want[:2]
+				}
+				if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
+					t.Errorf("fired at %v, want %v", s.fired, want)
+				}
+			})
+		})
+	}
 }
