@@ -62,7 +62,7 @@ test("a table is compared row by row, and its page says what is new, changed and
   await shot(page, "connection");
 
   page = await house.page("/jobs");
-  await page.getByRole("button", { name: "New SQL job" }).first().click();
+  await page.getByRole("button", { name: "New job" }).first().click();
   await page.locator("#job-name").fill("follow stock");
   await page.getByRole("button", { name: "Create" }).click();
   await page.waitForURL(/jobs\/[0-9A-Z]{26}/);

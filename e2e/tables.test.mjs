@@ -54,7 +54,7 @@ test("a table is copied by its key, from the first click to the second run", asy
   await shot(page, "connection");
 
   page = await house.page("/jobs");
-  await page.getByRole("button", { name: "New SQL job" }).first().click();
+  await page.getByRole("button", { name: "New job" }).first().click();
   await page.locator("#job-name").fill("copy orders");
   await page.getByRole("button", { name: "Create" }).click();
   await page.waitForURL(/jobs\/[0-9A-Z]{26}/);

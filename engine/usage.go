@@ -58,8 +58,12 @@ func someNames(heads []Head) string {
 	return strings.Join(names, ", ")
 }
 
-// Uses reports whether a source or target of b lies behind a connection.
+// Uses reports whether a source, a target or the script of b lies behind a
+// connection.
 func (b *JobBody) Uses(connection ID) bool {
+	if b.Script != nil && b.Script.Connection == connection {
+		return true
+	}
 	if b.SQL == nil {
 		return false
 	}

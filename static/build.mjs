@@ -32,6 +32,7 @@ const scripts = {
   entryPoints: {
     app: join(src, "app.ts"),
     "editor-sql": join(src, "editor-sql.ts"),
+    "editor-python": join(src, "editor-python.ts"),
     ...(existsSync(join(src, "canvas/index.ts")) && { canvas: join(src, "canvas/index.ts") }),
   },
 };

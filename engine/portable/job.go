@@ -21,10 +21,19 @@ type Job struct {
 	MemoryMB    int                 `yaml:"memory_mb,omitempty"`
 	SpillMB     int                 `yaml:"spill_mb,omitempty"`
 	Arguments   map[string]string   `yaml:"arguments,omitempty"`
+	Script      Script              `yaml:"script,omitempty"`
 	MaxRejects  int64               `yaml:"max_rejects,omitempty"`
 	Sources     []Source            `yaml:"sources,omitempty"`
 	Steps       []Step              `yaml:"steps,omitempty"`
 	Sinks       []Sink              `yaml:"sinks,omitempty"`
+}
+
+// Script is what a job of the kind python runs.
+type Script struct {
+	Body       string         `yaml:"body,omitempty"`
+	Address    string         `yaml:"address,omitempty"`
+	Connection string         `yaml:"connection,omitempty"`
+	Grace      engine.Seconds `yaml:"grace_seconds,omitempty"`
 }
 
 // Source is one thing that a job reads.
@@ -121,6 +130,9 @@ func (x *exporter) jobOf(job *engine.Job) Job {
 		Name: job.Name, Description: job.Description, Kind: job.Kind, Bookmark: job.Bookmark, Timeout: job.Timeout,
 		Retries: job.Retries, RetryDelay: job.RetryDelay, MaxRuns: job.MaxRuns, Pool: job.Pool, Priority: job.Priority, MemoryMB: job.MemoryMB, SpillMB: job.SpillMB, Arguments: job.Arguments,
 	}
+	if s := job.Script; s != nil {
+		out.Script = Script{Body: s.Body, Address: s.Address, Connection: x.connection(s.Connection), Grace: s.Grace}
+	}
 	if job.SQL == nil {
 		return out
 	}
@@ -151,11 +163,17 @@ func (r *reader) job(j *Job) engine.JobBody {
 	body := engine.JobBody{
 		Description: j.Description, Kind: j.Kind, Bookmark: j.Bookmark, Timeout: j.Timeout,
 		Retries: j.Retries, RetryDelay: j.RetryDelay, MaxRuns: j.MaxRuns, Lane: engine.Lane{Pool: r.pool(about, j.Pool), Priority: j.Priority}, MemoryMB: j.MemoryMB, SpillMB: j.SpillMB, Arguments: j.Arguments,
-		SQL: &engine.SQLJob{MaxRejects: j.MaxRejects},
 	}
 	if body.Kind == "" {
 		body.Kind = engine.JobSQL
 	}
+	if body.Kind == engine.JobPython {
+		return r.script(j, body)
+	}
+	if j.Script != (Script{}) {
+		r.say("%s has a script, which only a job of the kind %s runs. Write kind: %s, or remove the script.", about, engine.JobPython, engine.JobPython)
+	}
+	body.SQL = &engine.SQLJob{MaxRejects: j.MaxRejects}
 	if body.Bookmark == "" {
 		body.Bookmark = engine.BookmarkOn
 	}
@@ -176,6 +194,20 @@ func (r *reader) job(j *Job) engine.JobBody {
 			Mode: s.Mode, Keys: s.Keys, LatestBy: s.LatestBy, CatalogTable: s.CatalogTable,
 		})
 	}
+	r.faults(about, body.Faults())
+	return body
+}
+
+// script completes the body of a job of the kind python.
+func (r *reader) script(j *Job, body engine.JobBody) engine.JobBody {
+	about, s := "Job "+j.Name, j.Script
+	if len(j.Sources)+len(j.Steps)+len(j.Sinks) > 0 || j.MaxRejects > 0 {
+		r.say("%s is a script; sources, steps, sinks and max_rejects belong to a job of the kind %s.", about, engine.JobSQL)
+	}
+	if body.Bookmark == "" {
+		body.Bookmark = engine.BookmarkOff
+	}
+	body.Script = &engine.ScriptJob{Body: s.Body, Address: s.Address, Connection: r.connection(about, s.Connection), Grace: s.Grace}
 	r.faults(about, body.Faults())
 	return body
 }

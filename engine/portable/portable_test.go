@@ -228,3 +228,62 @@ func TestExportRefusesWhatHasNoName(t *testing.T) {
 		t.Errorf("got %v, want Invalid about a deleted job", err)
 	}
 }
+
+// TestAScriptStaysAsItIs: YAML folds, trims and quotes; the text of a script
+// comes back byte for byte.
+func TestAScriptStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"", "import sys", "    x = 1  ", "\tif a:", "# é: - [] {}", "---", "'''", `print("\n")`, "x\r", "- a: b", "  "})
+		body := "print(1)\n" + strings.Join(rapid.SliceOfN(line, 0, 8).Draw(t, "lines"), "\n")
+		d := portable.Document{
+			Format:   1,
+			Workflow: portable.Workflow{Name: "w", Cards: []portable.Card{{Node: portable.Node{Job: "j"}}}},
+			Jobs:     []portable.Job{{Name: "j", Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Arguments: map[string]string{"Day": "1"}, Script: portable.Script{Body: body, Grace: 30}}},
+		}
+
+		text, err := d.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := portable.Parse(text)
+		if err != nil {
+			t.Fatalf("parse: %v\n%s", err, text)
+		}
+		set, err := portable.Resolve(read, portable.Here{}, noon)
+		if err != nil {
+			t.Fatalf("resolve: %v\n%s", err, text)
+		}
+
+		if got := set.Jobs[0].Body; got.Script == nil || got.Script.Body != body || got.Script.Grace != 30 || got.SQL != nil || got.Kind != engine.JobPython {
+			t.Fatalf("got %+v, want the script %q\n%s", got.Script, body, text)
+		}
+		if again := export(t, set, nil); again != string(text) {
+			t.Fatalf("exported again it is\n%s\nwant\n%s", again, text)
+		}
+	})
+}
+
+func TestAScriptInTheWrongJobIsRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ old, new, want string }{
+		"in a SQL job":      {"    bookmark: enabled\n", "    bookmark: enabled\n    script: {body: x}\n", "only a job of the kind python runs"},
+		"with sources":      {"    kind: sql\n", "    kind: python\n    script: {body: x}\n", "belong to a job of the kind sql"},
+		"of neither":        {"    kind: sql\n", "    kind: spark\n", `no kind of job "spark"`},
+		"with an odd place": {small[strings.Index(small, "    kind: sql"):], "    kind: python\n    script: {address: s3://b/x.txt}\n", "ends with .py"},
+		"twice":             {small[strings.Index(small, "    kind: sql"):], "    kind: python\n    script: {address: s3://b/x.py, body: x}\n", "either the text or the address"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := portable.Parse([]byte(strings.Replace(small, tt.old, tt.new, 1)))
+			must(t, err)
+
+			_, err = portable.Resolve(d, portable.Here{}, noon)
+
+			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), tt.want) {
+				t.Errorf("got %v, want Invalid with %q", err, tt.want)
+			}
+		})
+	}
+}

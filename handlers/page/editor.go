@@ -212,10 +212,13 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 
 // pathsOf are the folders and addresses that a job reads and writes.
 func pathsOf(job *engine.JobBody) []string {
-	if job.SQL == nil {
-		return nil
-	}
 	var paths []string
+	if job.Script != nil {
+		paths = append(paths, job.Script.Address)
+	}
+	if job.SQL == nil {
+		return paths
+	}
 	for _, s := range job.SQL.Sources {
 		paths = append(paths, s.Path)
 	}

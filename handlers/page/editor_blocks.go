@@ -13,9 +13,12 @@ import (
 
 // block is what a canvas asks to be made: something new, or a copy.
 type block struct {
-	Kind engine.Kind `json:"kind"`
-	Of   engine.ID   `json:"of"` // the job or crawler to copy; "" for none
+	Kind engine.Kind `json:"kind"` // or blockPython
+	Of   engine.ID   `json:"of"`   // the job or crawler to copy; "" for none
 }
+
+// blockPython asks for a job that is a script.
+const blockPython engine.Kind = "python"
 
 // newBlock answers POST /api/ui/workflows/:id/blocks with a new job or crawler.
 // It is a draft until it is published with the workflow. A copy gets bookmarks
@@ -30,11 +33,15 @@ func (p *Pages) newBlock(c web.Ctx) error {
 		return err
 	}
 	ctx, by, now := c.Request().Context(), user(c), p.Now()
+	kind := engine.JobSQL
+	if wanted.Kind == blockPython {
+		wanted.Kind, kind = engine.KindJob, engine.JobPython
+	}
 	ref := engine.Ref{Kind: wanted.Kind}
 	var info canvas.Info
 	switch wanted.Kind {
 	case engine.KindJob:
-		made := engine.Draft[engine.JobBody]{Body: newJob(), Open: true}
+		made := engine.Draft[engine.JobBody]{Body: newJob(kind), Open: true}
 		made.Name = desk.freeName("new-job")
 		if wanted.Of != "" {
 			old, err := p.Store.JobDraft(ctx, wanted.Of)

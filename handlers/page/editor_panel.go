@@ -94,9 +94,7 @@ func (d *desk) describe(panel *editor.Panel, ref engine.Ref) {
 	panel.Info, panel.Used = d.infos[ref.String()], d.used[ref]
 	for _, made := range d.jobs {
 		if ref.Kind == engine.KindJob && made.ID == ref.ID {
-			if made.Body.SQL == nil {
-				made.Body.SQL = &engine.SQLJob{}
-			}
+			made.Body = job.Whole(made.Body)
 			form := job.FormOf(made)
 			panel.Job, panel.JobState = &form, made
 		}

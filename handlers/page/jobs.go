@@ -90,17 +90,31 @@ func (p *Pages) usedBy(ctx context.Context) (map[engine.Ref][]engine.Head, error
 	return used, nil
 }
 
-// createJob answers POST /jobs with the page of a new SQL job.
+// createJob answers POST /jobs with the page of a new job.
 func (p *Pages) createJob(c web.Ctx) error {
-	id, err := p.Store.CreateJob(c.Request().Context(), c.FormValue("name"), newJob(), user(c), p.Now())
+	id, err := p.Store.CreateJob(c.Request().Context(), c.FormValue("name"), newJob(engine.JobKind(c.FormValue("kind"))), user(c), p.Now())
 	if err != nil {
 		return err
 	}
 	return web.Go(c, "/jobs/"+string(id))
 }
 
-// newJob is a SQL job with the defaults of model.md and one place for each part.
-func newJob() engine.JobBody {
+// firstScript is what a new script job begins with.
+const firstScript = `import sys
+
+# Arguments come as --Name value, as in AWS Glue. What is printed is the log.
+print("arguments:", sys.argv[1:])
+`
+
+// newJob is a job with the defaults of model.md: a script, or a SQL job with one
+// place for each part.
+func newJob(kind engine.JobKind) engine.JobBody {
+	if kind == engine.JobPython {
+		return engine.JobBody{
+			Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Timeout: engine.DefaultTimeout, MemoryMB: engine.DefaultMemoryMB,
+			Script: &engine.ScriptJob{Body: firstScript},
+		}
+	}
 	return engine.JobBody{
 		Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, Timeout: engine.DefaultTimeout, MemoryMB: engine.DefaultMemoryMB,
 		SQL: &engine.SQLJob{
@@ -119,8 +133,9 @@ func (p *Pages) jobView(c web.Ctx) (job.View, error) {
 	if v.Draft, err = p.Store.JobDraft(ctx, web.ID(c)); err != nil {
 		return v, err
 	}
-	if v.Draft.Body.SQL == nil {
-		v.Draft.Body.SQL = &engine.SQLJob{}
+	v.Draft.Body = job.Whole(v.Draft.Body)
+	if v.Draft.Body.Kind == engine.JobPython {
+		v.Editor = p.Files.URL("editor-python.js")
 	}
 	if v.Versions, err = p.Store.Versions(ctx, v.Draft.ID); err != nil {
 		return v, err
@@ -231,10 +246,10 @@ func (p *Pages) previewJob(c web.Ctx) error {
 		return err
 	}
 	n, err := strconv.Atoi(c.Param("n"))
-	steps := v.Form.Body.SQL.Steps
-	if err != nil || n >= len(steps) {
+	if err != nil || v.Form.Body.SQL == nil || n >= len(v.Form.Body.SQL.Steps) {
 		return engine.Errorf(engine.NotFound, "This job has no such step.")
 	}
+	steps := v.Form.Body.SQL.Steps
 	rows, err := p.SQL.Preview(c.Request().Context(), v.Form.Body, steps[n].Name)
 	if engine.CodeOf(err) == engine.Invalid {
 		return web.Render(c, http.StatusUnprocessableEntity, query.Wrong(engine.MessageOf(err), faultOf(err)))

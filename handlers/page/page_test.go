@@ -52,7 +52,7 @@ func TestEveryScreenShowsAndEscapes(t *testing.T) {
 		"/catalog/" + string(tableID):             "Sample rows",
 		"/catalog/" + string(tableID) + "/sample": "order_id",
 		"/query":                            "sales_curated.sales",
-		"/jobs":                             "New SQL job",
+		"/jobs":                             "New job",
 		"/jobs/" + string(site.job):         "Save and publish",
 		"/crawlers":                         "Last crawl",
 		"/crawlers/" + string(site.crawler): "Looks into",

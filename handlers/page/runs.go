@@ -11,6 +11,7 @@ import (
 	"dogear/views/canvas"
 	"dogear/views/layout"
 	"dogear/views/run"
+	"dogear/views/show"
 )
 
 // runStore is what the screens of runs need.
@@ -128,8 +129,17 @@ func (p *Pages) run(c web.Ctx) error {
 // infos says what the cards of a run are.
 func (p *Pages) infos(ctx context.Context, v *run.View) (canvas.Infos, error) {
 	infos := canvas.Infos{}
+	jobs, err := p.Store.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[engine.ID]engine.JobKind{}
+	for i := range jobs {
+		kinds[jobs[i].ID] = jobs[i].Kind
+	}
 	for _, ref := range v.Refs() {
-		info := canvas.Info{Name: v.NameOf(ref), Sub: "SQL transform", Icon: "table-2"}
+		kind := kinds[ref.ID]
+		info := canvas.Info{Name: v.NameOf(ref), Sub: show.JobKind(kind), Icon: show.JobIcon(kind)}
 		if ref.Kind == engine.KindCrawler {
 			info.Sub, info.Icon = "Crawler", "radar"
 		}

@@ -5,7 +5,6 @@ package editor
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,34 +155,14 @@ func (p Panel) info() string {
 }
 
 // PropertiesText writes properties one a line.
-func PropertiesText(properties map[string]string) string {
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		text.WriteString(name + "=" + properties[name] + "\n")
-	}
-	return text.String()
-}
+func PropertiesText(properties map[string]string) string { return job.PairsText(properties) }
 
 // ReadProperties reads what PropertiesText writes.
-func ReadProperties(text string) (map[string]string, error) {
-	properties := map[string]string{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(line, "=")
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, engine.Errorf(engine.Invalid, "Write each property as Name=value; this line is not: %s", line)
-		}
-		properties[name] = value
-	}
-	return properties, nil
-}
+func ReadProperties(text string) (map[string]string, error) { return job.ReadPairs(text, "property") }
 
 // InfoOfJob is what a card says of a job.
 func InfoOfJob(d engine.Draft[engine.JobBody]) canvas.Info {
-	info := canvas.Info{Name: d.Name, Sub: "SQL transform", Icon: "table-2", Note: "Bookmark on"}
+	info := canvas.Info{Name: d.Name, Sub: show.JobKind(d.Body.Kind), Icon: show.JobIcon(d.Body.Kind), Note: "Bookmark on"}
 	switch d.Body.Bookmark {
 	case engine.BookmarkPaused:
 		info.Note = "Bookmark paused"
@@ -265,6 +244,15 @@ func hiddenSource(i int, s engine.Source) []pair {
 			pair{at + "read", string(s.Read)}, pair{at + "connection", string(s.Connection)})
 	}
 	return fields
+}
+
+// hiddenJob are the fields of a job that its short form does not show.
+func hiddenJob(f *job.Fields) []pair {
+	b := &f.Body
+	return []pair{
+		{"base", strconv.FormatInt(f.Base, 10)}, {"description", b.Description}, {"memory_mb", form.Number(b.MemoryMB)}, {"spill_mb", form.Number(b.SpillMB)},
+		{"retry_delay", form.Number(int(b.RetryDelay))}, {"pool", b.Pool}, {"priority", f.Priority()},
+	}
 }
 
 // hiddenSink are the fields of a target that the short form does not show.

@@ -11,6 +11,7 @@ import (
 // seen are the fields of a part that the short form shows.
 var seen = map[string]bool{
 	"name": true, "timeout": true, "retries": true, "max_runs": true, "database": true, "table_prefix": true,
+	"script.body": true, "arguments": true,
 	"source.0.path": true, "step.0.sql": true, "properties": true, "schedule": true, "zone": true,
 	"sink.0.path": true, "sink.0.keys": true, "sink.0.partition_by": true, "sink.0.catalog_table": true,
 }
@@ -29,7 +30,7 @@ func (p Panel) unseen() []string {
 // jobSub says what a job is and how many workflows share it.
 func jobSub(p Panel) string {
 	if n := len(p.Used); n > 1 {
-		return "SQL transform · used by " + show.Many(int64(n), "workflow")
+		return show.JobKind(p.Job.Body.Kind) + " · used by " + show.Many(int64(n), "workflow")
 	}
-	return "SQL transform"
+	return show.JobKind(p.Job.Body.Kind)
 }

@@ -19,6 +19,7 @@ type Fields struct {
 	Base   int64 // the newest change of the draft that the form has seen
 	Shown  int   // the earlier version that the form holds; 0 for the draft
 	Errors map[string]string
+	Typed  string // the arguments as they were typed
 }
 
 // FormOf is the form before anything was typed.
@@ -33,7 +34,9 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	f.Base, _ = strconv.ParseInt(values.Get("base"), 10, 64)
 	b := &f.Body
 	b.Description = strings.TrimSpace(values.Get("description"))
-	b.Bookmark = engine.BookmarkMode(values.Get("bookmark"))
+	if values.Has("bookmark") {
+		b.Bookmark = engine.BookmarkMode(values.Get("bookmark"))
+	}
 	b.Timeout = engine.Minutes(f.number(values, "timeout", "minutes"))
 	b.Retries = f.number(values, "retries", "attempts")
 	b.MaxRuns = f.number(values, "max_runs", "runs")
@@ -44,6 +47,11 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	}
 	b.MemoryMB = f.number(values, "memory_mb", "megabytes")
 	b.SpillMB = f.number(values, "spill_mb", "megabytes")
+	if b.Kind == engine.JobPython {
+		f.readScript(values)
+		f.check()
+		return f
+	}
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
 	for _, i := range parts(values, "source") {
 		s := readSource(values, "source."+i+".")
@@ -173,9 +181,12 @@ func (f *Fields) Priority() string {
 	return strconv.Itoa(f.Body.Priority)
 }
 
-// Grow adds one empty part.
+// Grow adds one empty part, where the job has parts.
 func (f *Fields) Grow(kind string) {
 	sql := f.Body.SQL
+	if sql == nil {
+		return
+	}
 	switch kind {
 	case "source":
 		sql.Sources = append(sql.Sources, engine.Source{Format: engine.CSV, Read: engine.ReadNew})

@@ -118,13 +118,22 @@ func (n Node) query(tab Tab) url.Values {
 	}
 }
 
-// figures are the four numbers above the tabs.
+// figures are the numbers above the tabs.
 func (n Node) figures() [][2]string {
 	c := n.Attempt.Counts
 	if n.Ref.Kind == engine.KindCrawler {
 		return [][2]string{
 			{"Files", show.Count(c.Files)}, {"Looked at", show.Size(c.BytesIn)}, {"Tables", show.Count(c.Tables)}, {"Partitions", show.Count(c.Partitions)},
 		}
+	}
+	if n.Attempt.Process.Apart || c.Exit != nil { // it is a script
+		exit := "none yet"
+		if c.Exit != nil {
+			exit = strconv.Itoa(*c.Exit)
+		} else if n.Attempt.State.Done() {
+			exit = "none"
+		}
+		return [][2]string{{"Exit code", exit}, {"Process", strconv.Itoa(n.Attempt.Process.PID)}}
 	}
 	return [][2]string{
 		{"Files", show.Count(c.Files)}, {"Rows in", show.Count(c.RowsIn)}, {"Rows out", show.Count(c.RowsOut)}, {"Written", show.Size(c.BytesOut)},

@@ -196,3 +196,19 @@ func Numeric(kind string) bool {
 	}
 	return false
 }
+
+// JobKind is what a job is, in words.
+func JobKind(kind engine.JobKind) string {
+	if kind == engine.JobPython {
+		return "Python script"
+	}
+	return "SQL transform"
+}
+
+// JobIcon is its icon.
+func JobIcon(kind engine.JobKind) string {
+	if kind == engine.JobPython {
+		return "terminal"
+	}
+	return "table-2"
+}

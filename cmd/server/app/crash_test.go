@@ -158,8 +158,15 @@ func pipelineForTest(t *testing.T, data string) {
 	must(t, err)
 	_, err = store.PublishWorkflow(t.Context(), id, 0, nil, "test", now, func(engine.Trigger) time.Time { return time.Time{} })
 	must(t, err)
-	// The start is a transition like any other: it is written before the first
-	// server comes up, so that the servers only have to go on.
+	startForTest(t, store, id)
+	must(t, store.Close())
+}
+
+// startForTest starts a workflow. The start is a transition like any other: it
+// is written before the first server comes up, so that the servers only have to
+// go on.
+func startForTest(t *testing.T, store *db.Store, workflow engine.ID) {
+	t.Helper()
 	start := doer.New(doer.Config{
 		Store: store, Now: time.Now, Dir: t.TempDir(), Slots: 1, Log: slog.New(slog.DiscardHandler),
 		Runners: map[engine.Kind]runner.Runner{engine.KindJob: idle{}},
@@ -167,11 +174,10 @@ func pipelineForTest(t *testing.T, data string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	run := make(chan error, 1)
 	go func() { run <- start.Run(ctx) }()
-	_, err = start.StartWorkflow(t.Context(), id, nil, "test")
+	_, err := start.StartWorkflow(t.Context(), workflow, nil, "test")
 	must(t, err)
 	cancel()
 	must(t, <-run)
-	must(t, store.Close())
 }
 
 // idle is a runner that leaves its node for the next server.

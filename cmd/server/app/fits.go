@@ -39,8 +39,11 @@ func (h *house) reads(ctx context.Context, ref engine.Ref) (paths []string, err 
 		return paths, err
 	}
 	job, err := h.store.Job(ctx, ref.ID)
+	if err == nil && job.Script != nil && job.Script.Address != "" {
+		paths = append(paths, job.Script.Address)
+	}
 	if err != nil || job.SQL == nil {
-		return nil, err
+		return paths, err
 	}
 	for _, s := range job.SQL.Sources {
 		switch {

@@ -23,14 +23,14 @@ func (c *jobList) Run(ctx context.Context, term Terminal) error {
 		return err
 	}
 	return c.print(term, list, func(t *table) {
-		t.row("NAME", "VERSION", "SOURCES", "TARGETS", "BOOKMARK")
+		t.row("NAME", "KIND", "VERSION", "SOURCES", "TARGETS", "BOOKMARK")
 		for i := range list {
 			j := &list[i]
 			sources, sinks := 0, 0
 			if j.SQL != nil {
 				sources, sinks = len(j.SQL.Sources), len(j.SQL.Sinks)
 			}
-			t.row(j.Name, version(j.Version), strconv.Itoa(sources), strconv.Itoa(sinks), string(j.Bookmark))
+			t.row(j.Name, string(j.Kind), version(j.Version), strconv.Itoa(sources), strconv.Itoa(sinks), string(j.Bookmark))
 		}
 	})
 }

@@ -288,7 +288,7 @@ export class Edits {
       if (block.info) this.sync.infos[block.card] = block.info;
       return { card: block.card, op: { op: "add_node", card: block.card, at } };
     }
-    if (block.kind !== "job" && block.kind !== "crawler") {
+    if (!makes.includes(block.kind)) {
       const id = ulid();
       const made: Trigger = { id, name: "", type: block.kind as Trigger["type"] };
       if (block.kind === "scheduled") made.schedule = "cron(0 2 * * ? *)";
@@ -335,4 +335,7 @@ export class Edits {
 const begins = (block: Block): boolean => ["on_demand", "scheduled", "event"].includes(block.kind);
 
 // insertable are the blocks that become a job or crawler.
-const insertable = (block: Block): boolean => block.kind === "job" || block.kind === "crawler" || block.kind === "existing";
+const insertable = (block: Block): boolean => makes.includes(block.kind) || block.kind === "existing";
+
+// makes are the blocks of which the server makes a job or crawler.
+const makes = ["job", "python", "crawler"];

@@ -2,7 +2,7 @@
 import { Info } from "./types";
 
 export interface Block {
-  kind: string; // on_demand, scheduled, event, conditional, job, crawler, existing
+  kind: string; // on_demand, scheduled, event, conditional, job, python, crawler, existing
   card?: string;
   label: string;
   icon: string;
