@@ -136,7 +136,7 @@ var outside = []struct {
 	{"github.com/duckdb/", []string{"edge"}, []string{"dogear/engine/duck", "dogear/e2e/bench"}},
 	{"github.com/uptrace/bun", []string{"db"}, nil},
 	{"database/sql", []string{"db", "edge", "edge base", "hall"}, nil},
-	{"github.com/mattn/go-sqlite3", nil, []string{"dogear/db", "dogear/db/dbtest", "dogear/engine/table"}},
+	{"github.com/mattn/go-sqlite3", nil, []string{"dogear/db", "dogear/db/dbtest", "dogear/engine/table", "dogear/e2e/bench"}},
 	{"github.com/jackc/pgx", nil, []string{"dogear/db", "dogear/db/dbtest", "dogear/engine/table", "dogear/e2e/bench"}},
 	{"github.com/go-sql-driver/mysql", nil, []string{"dogear/engine/table"}},
 	{"github.com/microsoft/go-mssqldb", nil, []string{"dogear/engine/table"}},

@@ -72,8 +72,8 @@ func (b *JobBody) Uses(connection ID) bool {
 }
 
 // Uses reports whether an event trigger of b looks behind a connection.
-func (b *WorkflowBody) Uses(connection ID) bool {
-	return slices.ContainsFunc(b.Triggers, func(t Trigger) bool { return t.Event.Connection == connection })
+func (w *WorkflowBody) Uses(connection ID) bool {
+	return slices.ContainsFunc(w.Triggers, func(t Trigger) bool { return t.Event.Connection == connection })
 }
 
 // Uses reports whether a place of b lies behind a connection.

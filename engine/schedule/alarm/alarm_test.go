@@ -213,7 +213,7 @@ func TestAClockThatIsSetBackFiresNothingTwice(t *testing.T) {
 				noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 				var set atomic.Int64 // by how much the clock was set
 				now := func() time.Time { return time.Now().Add(time.Duration(set.Load())) }
-				time.AfterFunc(noon.Add(10*time.Minute).Sub(time.Now()), func() { set.Store(int64(jump)) })
+				time.AfterFunc(time.Until(noon.Add(10*time.Minute)), func() { set.Store(int64(jump)) })
 				ctx, cancel := context.WithTimeout(t.Context(), 60*time.Hour)
 				defer cancel()
 
