@@ -8,113 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"sync"
-	"time"
 
 	"dogear/engine"
 	"dogear/engine/flow"
-	"dogear/engine/graph"
 	"dogear/engine/runner"
 )
-
-// Store is what exec needs of the database.
-type Store interface {
-	Commit(ctx context.Context, steps []flow.Step) []flow.Written
-	Run(ctx context.Context, id engine.ID) (engine.Run, error)
-	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
-	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
-	// PausedRuns lists the open runs that are paused.
-	PausedRuns(ctx context.Context) ([]engine.ID, error)
-	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)
-	Members
-	Logs
-	// PoolPlaces is how many places each pool has.
-	PoolPlaces(ctx context.Context) (map[string]int, error)
-	// OverTime lists the open runs whose time is over, and says when that of the
-	// next one is.
-	OverTime(ctx context.Context, now time.Time) (over []engine.ID, next time.Time, err error)
-	// Ping asks the database whether it answers.
-	Ping(ctx context.Context) error
-	// HoldTargets makes a node run the only writer of all targets named, or of
-	// none and says who writes one of them.
-	HoldTargets(ctx context.Context, key engine.NodeKey, names []string) (holder *engine.NodeKey, err error)
-	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
-	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
-	Job(ctx context.Context, id engine.ID) (engine.Job, error)
-	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
-	Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error)
-	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)
-	Page(ctx context.Context, id string) ([]byte, error)
-	PutPages(ctx context.Context, pages map[string][]byte) error
-}
-
-// Members are the servers of the database, and what each of them works on.
-type Members interface {
-	// Shared reports whether there may be others at all.
-	Shared() bool
-	Join(ctx context.Context, r engine.Replica, ttl time.Duration) error
-	// Renew is a Conflict where the lease has run out.
-	Renew(ctx context.Context, id engine.ID, ttl time.Duration) error
-	Leave(ctx context.Context, id engine.ID) error
-	Replicas(ctx context.Context) ([]engine.Replica, error)
-	// Orphans are the node runs under way whose server is gone.
-	Orphans(ctx context.Context) ([]engine.NodeRun, error)
-	Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, error)
-	ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error)
-}
-
-// Processes tells whether a recorded process still lives, and ends it.
-type Processes interface {
-	Alive(p engine.Process) bool
-	Kill(p engine.Process) error
-	// Marked lists the processes of this machine that carry the marker of an
-	// attempt.
-	Marked() []runner.Marked
-}
-
-// Config is what an Exec is made of.
-type Config struct {
-	Store     Store
-	Runners   map[engine.Kind]runner.Runner
-	Processes Processes
-	Log       *slog.Logger
-	Now       func() time.Time
-	// Self is this server as others see it; its id and start are filled in.
-	Self engine.Replica
-	// TTL is how long this server may be silent before others take up its work;
-	// 0 is 15 s.
-	TTL time.Duration
-	// Slots is how many nodes run at once; 0 is 4.
-	Slots int
-	// Dir is where attempts get their directories and logs.
-	Dir string
-	// Target names where a sink writes, the same however the sink spells it and
-	// with folders as engine.Area has them, so that no two attempts write one
-	// target at once. Nil is the sink's own text.
-	Target func(ctx context.Context, s engine.Sink) string
-	// Fits reports whether this server has the folders that a job or crawler
-	// reads; nil is always. It may take its time.
-	Fits func(ctx context.Context, ref engine.Ref) bool
-	// Committed is told of every step that was written, after it was. It must
-	// not block.
-	Committed func(flow.Writes)
-	// Progress is told how far a running node has come. It must not block.
-	Progress func(engine.NodeKey, runner.Progress)
-	// Logged is told that an attempt's log has grown. It must not block.
-	Logged func(engine.NodeKey)
-	// Backoff is how long to wait before try n of something that must succeed,
-	// such as a publish. Nil is an exponential one of 1 s to 5 minutes.
-	Backoff func(n int) time.Duration
-	// Retry is how long to wait before the attempt that follows number n of a
-	// job. Nil is what the job says, spread at random.
-	Retry func(job *engine.JobBody, n int) time.Duration
-	// Drain is how long a stopping server lets running attempts go on.
-	Drain time.Duration
-}
-
-const defaultSlots = 4
 
 // Exec runs runs. Make it with New, then Run it.
 type Exec struct {
@@ -149,47 +49,6 @@ type item struct {
 	// starts is the waiting node that the step starts, where it is that. Without
 	// room for it the step writes nothing and the node waits on.
 	starts *engine.NodeRun
-}
-
-// New makes an Exec.
-func New(c Config) *Exec {
-	if c.Slots <= 0 {
-		c.Slots = defaultSlots
-	}
-	if c.TTL <= 0 {
-		c.TTL = defaultTTL
-	}
-	if c.Backoff == nil {
-		c.Backoff = backoff
-	}
-	if c.Retry == nil {
-		c.Retry = retryAfter
-	}
-	if c.Target == nil {
-		c.Target = spelled
-	}
-	if c.Committed == nil {
-		c.Committed = func(flow.Writes) {}
-	}
-	if c.Progress == nil {
-		c.Progress = func(engine.NodeKey, runner.Progress) {}
-	}
-	if c.Logged == nil {
-		c.Logged = func(engine.NodeKey) {}
-	}
-	return &Exec{
-		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
-		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
-		heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, alone: true, fits: map[engine.Ref]fit{},
-	}
-}
-
-func backoff(n int) time.Duration {
-	const least, most = time.Second, 5 * time.Minute
-	if n > 8 {
-		return most
-	}
-	return min(least<<max(0, n-1), most)
 }
 
 // maxGroup bounds how many steps share one transaction.
@@ -408,89 +267,9 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 	e.Committed(w)
 }
 
-// pin is what a run has pinned, kept while it is open: its nodes need not read
-// it again for every transition.
-type pin struct {
-	run   engine.Run
-	graph *graph.Graph // nil for a job or crawl alone
-}
-
-// pinned returns what a run has pinned. Of the run only what was so at its
-// start is current.
-func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
-	e.mu.Lock()
-	p, ok := e.pins[id]
-	e.mu.Unlock()
-	if ok {
-		return p, nil
-	}
-	run, err := e.Store.Run(ctx, id)
-	if err != nil {
-		return pin{}, err
-	}
-	p.run = run
-	if run.Kind == engine.RunWorkflow {
-		p.graph = graph.New(&run.Body)
-	}
-	e.keep(p)
-	return p, nil
-}
-
-// jobVersion names what never changes again.
-type jobVersion struct {
-	id      engine.ID
-	version int
-}
-
-// maxJobs bounds how many versions of jobs are kept.
-const maxJobs = 16_384
-
-// job returns the version of a job that a node started with.
-func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
-	if n.Version == 0 {
-		job, err := e.Store.Job(ctx, n.Ref.ID)
-		if err == nil && job.Version == 0 {
-			err = engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
-		}
-		return job, err
-	}
-	key := jobVersion{n.Ref.ID, n.Version}
-	e.mu.Lock()
-	job, ok := e.jobs[key]
-	e.mu.Unlock()
-	if ok {
-		job.Name = n.Name // a rename makes no version
-		return job, nil
-	}
-	job, err := e.Store.JobVersion(ctx, n.Ref.ID, n.Version)
-	if err != nil {
-		return job, err
-	}
-	job.Name = n.Name
-	e.keepJob(job)
-	return job, nil
-}
-
-// keepJob spares the nodes of a run a query each: the start of the run has
-// read their jobs already.
-func (e *Exec) keepJob(job engine.Job) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.jobs) >= maxJobs {
-		clear(e.jobs)
-	}
-	e.jobs[jobVersion{job.ID, job.Version}] = job
-}
-
 // stopping reports that the server is on its way down.
 func (e *Exec) stopping() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.stopped
-}
-
-func (e *Exec) keep(p pin) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pins[p.run.ID] = p
 }

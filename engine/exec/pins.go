@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"context"
+
+	"dogear/engine"
+	"dogear/engine/graph"
+)
+
+// pin is what a run has pinned, kept while it is open: its nodes need not read
+// it again for every transition.
+type pin struct {
+	run   engine.Run
+	graph *graph.Graph // nil for a job or crawl alone
+}
+
+// pinned returns what a run has pinned. Of the run only what was so at its
+// start is current.
+func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
+	e.mu.Lock()
+	p, ok := e.pins[id]
+	e.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	run, err := e.Store.Run(ctx, id)
+	if err != nil {
+		return pin{}, err
+	}
+	p.run = run
+	if run.Kind == engine.RunWorkflow {
+		p.graph = graph.New(&run.Body)
+	}
+	e.keep(p)
+	return p, nil
+}
+
+// jobVersion names what never changes again.
+type jobVersion struct {
+	id      engine.ID
+	version int
+}
+
+// maxJobs bounds how many versions of jobs are kept.
+const maxJobs = 16_384
+
+// job returns the version of a job that a node started with.
+func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
+	if n.Version == 0 {
+		job, err := e.Store.Job(ctx, n.Ref.ID)
+		if err == nil && job.Version == 0 {
+			err = engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
+		}
+		return job, err
+	}
+	key := jobVersion{n.Ref.ID, n.Version}
+	e.mu.Lock()
+	job, ok := e.jobs[key]
+	e.mu.Unlock()
+	if ok {
+		job.Name = n.Name // a rename makes no version
+		return job, nil
+	}
+	job, err := e.Store.JobVersion(ctx, n.Ref.ID, n.Version)
+	if err != nil {
+		return job, err
+	}
+	job.Name = n.Name
+	e.keepJob(job)
+	return job, nil
+}
+
+// keepJob spares the nodes of a run a query each: the start of the run has
+// read their jobs already.
+func (e *Exec) keepJob(job engine.Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.jobs) >= maxJobs {
+		clear(e.jobs)
+	}
+	e.jobs[jobVersion{job.ID, job.Version}] = job
+}
+
+func (e *Exec) keep(p pin) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pins[p.run.ID] = p
+}

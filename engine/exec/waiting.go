@@ -1,0 +1,211 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+	"sort"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// errNoRoom refuses the start of a waiting node.
+var errNoRoom = errors.New("there is no room for the node yet")
+
+// errNoRoomElsewhere refuses it because other servers run its job as often as
+// it may run.
+var errNoRoomElsewhere = errors.New("other servers leave no room for the node")
+
+// block keeps the nodes of ref from being tried again until something ends.
+func (e *Exec) block(ref engine.Ref) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.blocked[ref] = true
+}
+
+func (e *Exec) unblock() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.blocked)
+}
+
+// claiming lets a step start at once the ready nodes that it makes, where
+// there is room: the next node then starts after one flush of the disk.
+func (e *Exec) claiming(i item) flow.Step {
+	step, stopping, owner := i.step, e.stopping(), e.id()
+	decide := step.Decide
+	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
+		w, err := decide(run, st)
+		if err != nil {
+			return w, err
+		}
+		for k := range w.Nodes {
+			if n := &w.Nodes[k]; step.Ends && n.State.Done() && e.works(n.Key()) {
+				e.slots.ends(*n)
+			}
+		}
+		for k := range w.Nodes {
+			n := &w.Nodes[k]
+			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
+				continue
+			}
+			ok, why, elsewhere := false, "waits until its run goes on", false
+			head := st.Head(n.Ref)
+			if n.Ref.Kind == engine.KindJob {
+				e.slots.setLimit(n.Ref, head.MaxRuns)
+			}
+			switch {
+			case !w.Run.Paused.IsZero() || stopping:
+			case i.starts == nil && e.leaves(n):
+				why = "waits for a server that has its folders"
+			default:
+				ok, why = e.slots.claim(*n)
+			}
+			if ofJob, ofPool := e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
+				e.slots.unclaim(n.Key())
+				ok, why, elsewhere = false, "waits until another server has ended a run of "+n.Name+", or one in its pool", true
+			}
+			switch {
+			case !ok && i.starts != nil && elsewhere:
+				return flow.Writes{}, errNoRoomElsewhere
+			case !ok && i.starts != nil:
+				return flow.Writes{}, errNoRoom
+			case !ok && !stopping:
+				n.Why = why
+			case ok:
+				// The version that starts is the one of this moment (model.md, Runs).
+				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, owner
+				restate(w.Events, n)
+			}
+		}
+		return w, nil
+	}
+	return step
+}
+
+// works reports whether an attempt of this server works on a node.
+func (e *Exec) works(key engine.NodeKey) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.working[key] != nil
+}
+
+// successors are starts of waiting nodes, one for each node that ends in the
+// group: it takes over the slot in the same transaction.
+func (e *Exec) successors(group []item) []item {
+	ends := 0
+	for i := range group {
+		if group[i].step.Ends {
+			ends++
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return nil
+	}
+	var starts []item
+	for looked := 0; looked < len(e.waiting) && len(starts) < ends; {
+		n := e.waiting[looked]
+		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) {
+			looked++
+			continue
+		}
+		if looked == 0 { // nearly always, and then nothing is moved
+			e.waiting = e.waiting[1:]
+		} else {
+			e.waiting = slices.Delete(e.waiting, looked, looked+1)
+		}
+		starts = append(starts, item{step: e.start(n), starts: &n})
+	}
+	return starts
+}
+
+// restate makes the event of a node say the state it went to at once.
+func restate(events []engine.Event, n *engine.NodeRun) {
+	for i := range events {
+		e := &events[i]
+		if e.Card == n.Ref.String() && e.Start == n.Start && e.Attempt == n.Attempt {
+			e.State = string(n.State)
+		}
+	}
+}
+
+// await keeps a ready node until there is room, or until its time has come.
+func (e *Exec) await(n engine.NodeRun) {
+	if wait := n.NotBefore.Sub(e.Now()); !n.NotBefore.IsZero() && wait > 0 {
+		time.AfterFunc(wait, func() {
+			e.line(n, false)
+			e.fill()
+		})
+		return
+	}
+	e.line(n, false)
+}
+
+// awaitFirst puts a node back for which there was no room after all.
+func (e *Exec) awaitFirst(n engine.NodeRun) { e.line(n, true) }
+
+// line puts a node where its turn comes: behind those of its priority that wait
+// already, or before them.
+func (e *Exec) line(n engine.NodeRun, first bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := sort.Search(len(e.waiting), func(i int) bool {
+		other := e.waiting[i].Priority
+		return other < n.Priority || first && other == n.Priority
+	})
+	e.waiting = slices.Insert(e.waiting, at, n)
+}
+
+// unwait forgets a node that was stopped before it started.
+func (e *Exec) unwait(key engine.NodeKey) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiting = slices.DeleteFunc(e.waiting, func(n engine.NodeRun) bool { return n.Key() == key })
+}
+
+// fill starts waiting nodes where there is room, in the order of their turn. It looks no
+// further than there is room for, so that ten thousand that wait cost nothing.
+func (e *Exec) fill() {
+	e.mu.Lock()
+	if e.stopped {
+		e.mu.Unlock()
+		return
+	}
+	var chosen []engine.NodeRun
+	looked := 0
+	var stay []engine.NodeRun // looked at, and must wait on
+	for ; looked < len(e.waiting) && e.slots.any(len(chosen)); looked++ {
+		n := e.waiting[looked]
+		if e.paused[n.Run] || e.blocked[n.Ref] || e.left(&n) || !e.slots.room(&n, chosen) {
+			stay = append(stay, n)
+			continue
+		}
+		chosen = append(chosen, n)
+	}
+	// What stays moves up against the rest, which is not touched.
+	from := looked - len(stay)
+	copy(e.waiting[from:looked], stay)
+	clear(e.waiting[:from])
+	e.waiting = e.waiting[from:]
+	e.mu.Unlock()
+	for _, n := range chosen {
+		e.push(item{step: e.start(n), starts: &n})
+	}
+}
+
+// start is the step in which a waiting node is claimed.
+func (e *Exec) start(n engine.NodeRun) flow.Step {
+	return flow.Step{Run: n.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		now, err := current(st, n.Key(), n.Fence)
+		if err != nil {
+			return flow.Writes{}, err
+		}
+		if now.State != engine.Ready {
+			return flow.Writes{}, engine.Errorf(engine.Conflict, "%s is not waiting any more.", n.Name)
+		}
+		return flow.Change(run, now, "", e.Now()), nil
+	}}
+}
