@@ -142,7 +142,11 @@ func reason(err error) string {
 func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, inputs []flow.Input) {
 	ctx = context.WithoutCancel(ctx)
 	if r.Error != "" && a.log != nil {
-		a.log.line(runner.Error, r.Error)
+		text := r.Error
+		if r.InLog {
+			text, _, _ = strings.Cut(text, "\n")
+		}
+		a.log.line(runner.Error, text)
 	}
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err == nil {

@@ -39,8 +39,10 @@ type Logged struct{ Lines, Bytes int64 }
 // Result is how an attempt ended. A nil Batch means that nothing is to be
 // published: a crawl, or nothing to do.
 type Result struct {
-	State  engine.State // Succeeded, Failed, TimedOut or Stopped
-	Error  string       // a whole sentence where it did not succeed
+	State engine.State // Succeeded, Failed, TimedOut or Stopped
+	Error string       // a whole sentence where it did not succeed
+	// InLog says that the log has the lines of Error already, but for the first.
+	InLog  bool
 	Batch  *engine.Batch
 	Counts engine.Counts
 	Tables []engine.TableChange

@@ -58,7 +58,7 @@ func (r *Runner) interpreter() (string, error) {
 func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
 	w := &work{Runner: r, Attempt: a, host: h, marker: runner.Marker(a.Node.Key())}
 	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.Shims.LogLimit}
-	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.Shims.LogLimit}
+	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.Shims.LogLimit, dir: a.Dir + "/"}
 	result, err := w.run(ctx)
 	if err != nil && ctx.Err() == nil && engine.CodeOf(err) != engine.Internal && engine.CodeOf(err) != engine.Away {
 		return runner.Result{State: engine.Failed, Error: engine.MessageOf(err)}, nil

@@ -139,7 +139,7 @@ func TestHowAScriptFails(t *testing.T) {
 		exit int
 		want []string
 	}{
-		"an exception":      {"print('x')\nraise ValueError('no such day')\n", 1, []string{"exit code 1", "ValueError: no such day", "line 2"}},
+		"an exception":      {"print('x')\nraise ValueError('no such day')\n", 1, []string{"exit code 1", "ValueError: no such day", `File "script.py", line 2`}},
 		"a syntax error":    {"def broken(:\n", 1, []string{"exit code 1", "SyntaxError", "line 1"}},
 		"its own exit code": {"import sys\nsys.exit(42)\n", 42, []string{"exit code 42."}},
 		"a signal":          {"import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", 137, []string{"exit code 137, by the signal SIGKILL", "want of memory"}},

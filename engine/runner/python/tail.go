@@ -25,6 +25,8 @@ type tail struct {
 	level runner.Level
 	host  runner.Host
 	limit int64
+	// dir is the attempt's folder, which is left out of paths in tracebacks.
+	dir string
 
 	seen runner.Logged // what the log had already when this tail began
 	at   int64         // of the file, up to which lines are copied
@@ -72,7 +74,7 @@ func (t *tail) take(text []byte, ended bool) (used int) {
 			t.seen.Lines--
 			continue
 		}
-		lines.WriteString(shown(line))
+		lines.WriteString(t.shown(line))
 		lines.WriteByte('\n')
 	}
 	t.put(lines.String())
@@ -96,7 +98,10 @@ func (t *tail) put(lines string) {
 
 // shown is a line as it can be shown: what a progress bar wrote over is gone,
 // and what is not text is a question mark.
-func shown(line []byte) string {
+func (t *tail) shown(line []byte) string {
+	if t.dir != "" {
+		line = bytes.ReplaceAll(line, []byte(t.dir), nil)
+	}
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	line = line[bytes.LastIndexByte(line, '\r')+1:]
 	return strings.Map(func(r rune) rune {
@@ -128,7 +133,7 @@ func (t *tail) last() string {
 	n, _ := file.ReadAt(text, info.Size()-int64(len(text)))
 	var lines []string
 	for line := range bytes.Lines(text[:n]) {
-		if line := shown(bytes.TrimRight(line, "\n")); strings.TrimSpace(line) != "" {
+		if line := t.shown(bytes.TrimRight(line, "\n")); strings.TrimSpace(line) != "" {
 			lines = append(lines, line)
 		}
 	}

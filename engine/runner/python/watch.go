@@ -123,7 +123,7 @@ func (w *work) result(code int) runner.Result {
 	if code == 0 {
 		return result
 	}
-	result.State = engine.Failed
+	result.State, result.InLog = engine.Failed, true
 	result.Error = "The script ended with " + exitWords(code) + "."
 	if last := w.err.last(); last != "" {
 		result.Error += "\n" + last
