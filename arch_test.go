@@ -143,7 +143,6 @@ var outside = []struct {
 	{"github.com/aws/", []string{"edge", "edge base", "hall"}, nil},
 	{"github.com/a-h/templ", []string{"views", "handlers"}, nil},
 	{"github.com/gorilla/websocket", []string{"handlers"}, nil},
-	{"github.com/go-co-op/gocron", nil, []string{"dogear/engine/schedule/alarm"}},
 	{"github.com/fsnotify/fsnotify", nil, []string{"dogear/engine/source"}},
 	{"net/http", []string{"handlers", "edge", "edge base", "hall", "static"}, nil},
 	{"os/exec", []string{"edge", "on top", "hall"}, nil},

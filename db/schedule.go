@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -42,6 +43,23 @@ func (s *Store) Schedules(ctx context.Context) ([]engine.Schedule, error) {
 	var rows []scheduleRow
 	err := s.read.NewSelect().Model(&rows).OrderExpr("next_at = 0, next_at, trigger_id").Scan(ctx)
 	return collect(rows, err, (*scheduleRow).schedule)
+}
+
+// DueSchedules lists the schedules that are due at now, the longest due first,
+// and says when the next of the others is; a zero next never comes. It costs
+// what is due, not what there is.
+func (s *Store) DueSchedules(ctx context.Context, now time.Time) (due []engine.Schedule, next time.Time, err error) {
+	var rows []scheduleRow
+	err = s.read.NewSelect().Model(&rows).Where("next_at > 0").Where("next_at <= ?", micros(now)).Order("next_at", "trigger_id").Scan(ctx)
+	if due, err = collect(rows, err, (*scheduleRow).schedule); err != nil {
+		return nil, next, err
+	}
+	var at sql.NullInt64
+	err = s.read.NewSelect().Model((*scheduleRow)(nil)).ColumnExpr("min(next_at)").Where("next_at > ?", micros(now)).Scan(ctx, &at)
+	if err != nil {
+		return nil, next, fmt.Errorf("find when a schedule is due next: %w", err)
+	}
+	return due, instant(at.Int64), nil
 }
 
 // putSchedules makes the schedules of a workflow those of its published

@@ -26,6 +26,9 @@ import (
 	"dogear/engine/source"
 )
 
+// quiet is a log that nobody reads.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
 func datasync(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }
 
 // mostRuns is how many runs may end before somebody asks for them.

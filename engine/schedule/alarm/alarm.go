@@ -1,6 +1,6 @@
 // Package alarm is the clock that wakes the schedules. It decides nothing: when
 // a schedule is due next stands in the database, and the transaction that
-// starts its run uses the due time up. gocron only rings.
+// starts its run uses the due time up. A timer only rings (docs/adr/0020).
 package alarm
 
 import (
@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/go-co-op/gocron/v2"
-
 	"dogear/engine"
 	"dogear/engine/flow"
 	"dogear/engine/schedule"
@@ -18,8 +16,9 @@ import (
 
 // Store is what the alarm needs of the database.
 type Store interface {
-	// Schedules lists every schedule, the one due next first.
-	Schedules(ctx context.Context) ([]engine.Schedule, error)
+	// DueSchedules lists the schedules that are due, the longest due first, and
+	// says when the next of the others is; a zero next never comes.
+	DueSchedules(ctx context.Context, now time.Time) (due []engine.Schedule, next time.Time, err error)
 	// SkipFire uses up a due time without a run and says why.
 	SkipFire(ctx context.Context, f flow.Fire) error
 	// HoldFire notes that a due time waits for a run to end.
@@ -64,67 +63,41 @@ const late = time.Minute
 
 // Run rings until ctx ends.
 func (c *Clock) Run(ctx context.Context) error {
-	bell, err := gocron.NewScheduler(gocron.WithLocation(time.UTC))
-	if err != nil {
-		return fmt.Errorf("set up the alarm clock: %w", err)
-	}
-	bell.Start()
-	defer func() {
-		if err := bell.Shutdown(); err != nil {
-			c.Log.Warn("the alarm clock did not stop in time", "err", err)
-		}
-	}()
+	bell := time.NewTimer(maxSleep)
+	defer bell.Stop()
 	for {
 		next, err := c.ring(ctx)
 		if err != nil && ctx.Err() == nil {
 			c.Log.Error("schedules could not be looked at", "err", err)
-			next = c.Now().Add(maxSleep)
+			next = time.Time{}
 		}
-		c.arm(bell, next)
+		bell.Reset(c.sleep(next))
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-bell.C:
 		case <-c.wake:
 		}
 	}
 }
 
-// arm sets the bell for next, or for maxSleep where that is sooner. What is due
-// is measured by the clock of the schedules, how long to sleep by the timers'.
-func (c *Clock) arm(bell gocron.Scheduler, next time.Time) {
-	sleep := maxSleep
-	if !next.IsZero() {
-		sleep = min(sleep, next.Sub(c.Now()))
+// sleep is how long to sleep until next, maxSleep at most. What is due is
+// measured by the clock of the schedules, how long to sleep by the timer's.
+func (c *Clock) sleep(next time.Time) time.Duration {
+	if next.IsZero() {
+		return maxSleep
 	}
-	bell.RemoveByTags("next")
-	if sleep <= 0 {
-		c.Wake()
-		return
-	}
-	start := gocron.OneTimeJobStartDateTime(time.Now().Add(sleep))
-	if _, err := bell.NewJob(gocron.OneTimeJob(start), gocron.NewTask(c.Wake), gocron.WithTags("next")); err != nil {
-		c.Wake() // it passed while the bell was being set
-	}
+	return min(maxSleep, next.Sub(c.Now()))
 }
 
 // ring fires what is due and returns when the next one is.
 func (c *Clock) ring(ctx context.Context) (time.Time, error) {
-	all, err := c.Store.Schedules(ctx)
+	now := c.Now()
+	due, next, err := c.Store.DueSchedules(ctx, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	var next time.Time
-	now := c.Now()
-	for _, s := range all {
-		if s.Next.IsZero() {
-			continue
-		}
-		if s.Next.After(now) {
-			if next.IsZero() || s.Next.Before(next) {
-				next = s.Next
-			}
-			continue
-		}
+	for _, s := range due {
 		following := c.fire(ctx, s, now)
 		if !following.IsZero() && (next.IsZero() || following.Before(next)) {
 			next = following
