@@ -16,7 +16,7 @@ import (
 
 const (
 	idleSchedules = 1000
-	idleTime      = 35 * time.Second // longer than the alarm clock sleeps
+	idleTime      = time.Minute // in which everything that wakes by itself has done so
 )
 
 // idle measures what a server takes that has 1,000 schedules and nothing to do.
@@ -48,7 +48,7 @@ func idle(ctx context.Context, dir string) error {
 		return err
 	}
 	measure.Figure{Name: "g12", Ours: all, Limit: 60, Unit: "MB", Note: fmt.Sprintf("resident memory of an idle server with 1,000 schedules on SQLite, of which %.0f MB are pages of files", file)}.Print()
-	measure.Figure{Name: "g12_cpu", Ours: 100 * (after - before).Seconds() / idleTime.Seconds(), Limit: 0.3, Unit: "% of a core", Note: "of the same server, over 35 s"}.Print()
+	measure.Figure{Name: "g12_cpu", Ours: 100 * (after - before).Seconds() / idleTime.Seconds(), Limit: 0.3, Unit: "% of a core", Note: "of the same server, over a minute, its watchdog included"}.Print()
 	return nil
 }
 

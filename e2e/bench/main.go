@@ -29,7 +29,10 @@ var figures = []struct {
 	{"g6", openLoop},
 	{"g8", takeover},
 	{"g9", punctual},
+	{"g11", lastSocket},
 	{"g12", idle},
+	{"g14", untilBody},
+	{"g15", saturate},
 	{"peers", beside},
 	{"noop_run_100k", noop},
 	{"csv_to_parquet", convert},
@@ -41,6 +44,13 @@ var figures = []struct {
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		os.Exit(duck.Main(context.Background()))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "broadcast" {
+		if err := broadcast(); err != nil {
+			fmt.Fprintln(os.Stderr, "broadcast:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"dogear/db"
 	"dogear/db/secret"
@@ -155,20 +154,4 @@ func furnish(ctx context.Context, data, database string, fill func(*db.Store) er
 		return err
 	}
 	return errors.Join(fill(store), store.Close())
-}
-
-// await asks until done or a minute is over.
-func await(ctx context.Context, what string, done func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		if ok, err := done(); ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: not within a minute", what)
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
 }

@@ -20,6 +20,23 @@ type Message struct {
 	// Body must not change after it was published. Nil says that the message is
 	// known by its number only: who wants it has to look at the whole.
 	Body any
+
+	once func(first func() any) any
+}
+
+// Once is what the first reader of a message makes of it, so that a thousand
+// who write the same to their clients do not each make it anew. All readers of
+// a hub must make the same kind of thing.
+func (m Message) Once(first func() any) any { return m.once(first) }
+
+// once remembers the answer of the first function that it is given.
+func once() func(func() any) any {
+	var made any
+	var done sync.Once
+	return func(first func() any) any {
+		done.Do(func() { made = first() })
+		return made
+	}
 }
 
 // Hub knows who watches what. The zero value is not ready; use New.
@@ -41,8 +58,9 @@ func (h *Hub) Publish(topic string, seq int64, body any) {
 	}
 	h.mu.Unlock()
 
+	message := Message{Topic: topic, Seq: seq, Body: body, once: once()}
 	for _, r := range readers {
-		r.push(Message{Topic: topic, Seq: seq, Body: body})
+		r.push(message)
 	}
 }
 
@@ -126,7 +144,7 @@ func (r *Reader) Close() {
 // Next waits until there is something to read, or until ctx ends.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	for {
-		if batch := r.take(); len(batch.Messages)+len(batch.Gaps) > 0 {
+		if batch := r.Take(); len(batch.Messages)+len(batch.Gaps) > 0 {
 			return batch, nil
 		}
 		select {
@@ -137,7 +155,12 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-func (r *Reader) take() Batch {
+// Ready has a token when there may be something to take, for those who wait
+// for other things, too.
+func (r *Reader) Ready() <-chan struct{} { return r.wake }
+
+// Take returns what came since the last batch, which may be nothing.
+func (r *Reader) Take() Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	batch := Batch{Messages: r.queue}

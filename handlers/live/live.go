@@ -150,7 +150,6 @@ func (s *socket) listen(ctx context.Context) {
 
 // talk is the write loop.
 func (s *socket) talk(ctx context.Context) error {
-	batches := s.batches(ctx)
 	beat := time.NewTicker(s.cfg.Beat)
 	defer beat.Stop()
 	for {
@@ -160,8 +159,8 @@ func (s *socket) talk(ctx context.Context) error {
 			return ctx.Err()
 		case ask := <-s.asks:
 			err = s.subscribe(ctx, ask)
-		case batch := <-batches:
-			err = s.pass(ctx, batch)
+		case <-s.reader.Ready():
+			err = s.pass(ctx, s.reader.Take())
 		case <-beat.C:
 			err = s.beat()
 		}
@@ -169,25 +168,6 @@ func (s *socket) talk(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// batches brings what the reader gets to the write loop.
-func (s *socket) batches(ctx context.Context) <-chan event.Batch {
-	out := make(chan event.Batch)
-	go func() {
-		for {
-			batch, err := s.reader.Next(ctx)
-			if err != nil {
-				return
-			}
-			select {
-			case out <- batch:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
 }
 
 // subscribe watches what was asked for and tells what the client has missed.
@@ -236,7 +216,7 @@ func (s *socket) pass(ctx context.Context, batch event.Batch) error {
 		default:
 			s.seen[m.Topic] = m.Seq
 		}
-		if err := s.write(told{Topic: m.Topic, Seq: m.Seq, Data: m.Body}); err != nil {
+		if err := s.hand(m); err != nil {
 			return err
 		}
 	}
@@ -275,9 +255,41 @@ func (s *socket) beat() error {
 	return s.write(told{Beat: true})
 }
 
-func (s *socket) write(message told) error {
+// hand sends a message on as it is. It is put into words once for all sockets.
+func (s *socket) hand(m event.Message) error {
+	prepared, ok := m.Once(func() any {
+		text, err := json.Marshal(told{Topic: m.Topic, Seq: m.Seq, Data: m.Body})
+		if err != nil {
+			return err
+		}
+		frame, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+		if err != nil {
+			return err
+		}
+		return frame
+	}).(*websocket.PreparedMessage)
+	if !ok {
+		return fmt.Errorf("a message of %s cannot be written", m.Topic)
+	}
+	if err := s.deadline(); err != nil {
+		return err
+	}
+	if err := s.conn.WritePreparedMessage(prepared); err != nil {
+		return fmt.Errorf("send a message: %w", err)
+	}
+	return nil
+}
+
+func (s *socket) deadline() error {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(s.cfg.Patience)); err != nil {
 		return fmt.Errorf("set the deadline of a message: %w", err)
+	}
+	return nil
+}
+
+func (s *socket) write(message told) error {
+	if err := s.deadline(); err != nil {
+		return err
 	}
 	if err := s.conn.WriteJSON(message); err != nil {
 		return fmt.Errorf("send a message: %w", err)
