@@ -152,12 +152,12 @@ func (w *writer) inventory(ctx context.Context, stage string, files []string, si
 	if len(files) == 0 {
 		return nil, nil
 	}
-	query := "SELECT file_name, num_rows FROM parquet_file_metadata(" + list(files) + ")"
+	query := "SELECT file_name, num_rows FROM parquet_file_metadata(" + list(exactly(files...)) + ")"
 	switch sink.Format {
 	case engine.CSV:
-		query = "SELECT filename, count(*) FROM read_csv(" + list(files) + ", all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"', union_by_name = true, hive_partitioning = false, filename = true, auto_detect = true) GROUP BY 1"
+		query = "SELECT filename, count(*) FROM read_csv(" + list(exactly(files...)) + ", all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"', union_by_name = true, hive_partitioning = false, filename = true, auto_detect = true) GROUP BY 1"
 	case engine.JSON:
-		query = "SELECT filename, count(*) FROM read_json_objects(" + list(files) + ", format = 'newline_delimited', filename = true) GROUP BY 1"
+		query = "SELECT filename, count(*) FROM read_json_objects(" + list(exactly(files...)) + ", format = 'newline_delimited', filename = true) GROUP BY 1"
 	case engine.Parquet:
 	}
 	counts := map[string]int64{}

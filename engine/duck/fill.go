@@ -27,7 +27,7 @@ func (w *writer) fill(ctx context.Context, number int, target table.Target, sink
 		return written, err
 	}
 	// The rows of a file are numbered: a slice at a time is held in memory.
-	file := "read_parquet(" + literal(path) + ", hive_partitioning = false, file_row_number = true)"
+	file := "read_parquet(" + list(exactly(path)) + ", hive_partitioning = false, file_row_number = true)"
 	if written.Rows, err = w.count(ctx, "SELECT count(*) FROM "+file); err != nil {
 		return written, fmt.Errorf("count the result: %w", err)
 	}

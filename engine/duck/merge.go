@@ -172,7 +172,7 @@ func (m *merger) oldRows(ctx context.Context, existing []Existing) error {
 	if len(existing) == 0 {
 		return nil
 	}
-	scan := "read_parquet(" + list(paths) + ", union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
+	scan := "read_parquet(" + list(exactly(paths...)) + ", union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
 	inFiles, err := m.describe(ctx, "SELECT * FROM "+scan)
 	if err != nil {
 		return fmt.Errorf("read the existing files: %w", err)

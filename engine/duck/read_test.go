@@ -298,6 +298,39 @@ func TestG2FilesWithOtherColumnsLoseNone(t *testing.T) {
 	}
 }
 
+// DuckDB would take these names for patterns: the rows of the others would come
+// twice, and those of the file itself not at all.
+func TestANameThatLooksLikeAPatternIsOnlyAName(t *testing.T) {
+	t.Parallel()
+	keys := []string{"x", "[x]", "*", "a?", "ab", "[!a]", "[[]", "d/x", "?/x", "a [1]/x"}
+	for _, format := range []engine.Format{engine.CSV, engine.JSON, engine.Parquet} {
+		t.Run(string(format), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			in := Input{Name: "s", Format: format}
+			var want []string
+			for i, key := range keys {
+				switch format {
+				case engine.CSV:
+					in.Files = append(in.Files, b.file(key, fmt.Sprintf("id,name\n%d,n\n", i)))
+				case engine.JSON:
+					in.Files = append(in.Files, b.file(key, fmt.Sprintf(`{"id":%d,"name":"n"}`, i)))
+				case engine.Parquet:
+					in.Files = append(in.Files, b.parquet(key, fmt.Sprintf("SELECT %d AS id, 'n' AS name", i)))
+				}
+				want = append(want, fmt.Sprintf("%d|n", i))
+			}
+			in.Root = root(in.Files)
+
+			got := b.rows("SELECT id, name FROM s ORDER BY id", in)
+
+			if want := strings.Join(want, "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
 func TestAFileOfOtherDataIsNotReadAsNulls(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -81,7 +81,7 @@ func (s *session) prepare(ctx context.Context, number int, in Input) (reading, e
 		return reading{}, err
 	}
 	for _, g := range r.groups {
-		if err := s.setVariable(ctx, g.variable, g.paths()); err != nil {
+		if err := s.setVariable(ctx, g.variable, exactly(g.paths()...)); err != nil {
 			return reading{}, err
 		}
 	}

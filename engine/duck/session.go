@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,8 @@ func (s *session) close() error { return errors.Join(s.c.Close(), s.db.Close()) 
 
 // seal takes away everything but reading paths and using dirs, for good.
 func (s *session) seal(ctx context.Context, paths, dirs []string) error {
+	// DuckDB asks twice: for the path as SQL has it and for the file that it found.
+	paths, dirs = withExact(paths), withExact(dirs)
 	statements := []string{
 		"SET allowed_directories = " + list(dirs),
 		// A write of partitions looks at the folder itself as well.
@@ -183,6 +186,32 @@ func list(texts []string) string {
 		quoted[i] = literal(text)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// exactly writes paths as functions of DuckDB want them. They take a path with
+// *, ? or [ for a pattern, so that a file named so would stand for others, and
+// their rows would come twice. Each such character stands for itself in
+// brackets. A path that holds a backslash as well is then found by nothing and
+// fails, because DuckDB takes that for a slash.
+func exactly(paths ...string) []string {
+	exact := make([]string, len(paths))
+	for i, path := range paths {
+		exact[i] = itself.Replace(path)
+	}
+	return exact
+}
+
+var itself = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+// withExact adds to paths what exactly writes otherwise.
+func withExact(paths []string) []string {
+	all := slices.Clone(paths)
+	for i, exact := range exactly(paths...) {
+		if exact != paths[i] {
+			all = append(all, exact)
+		}
+	}
+	return all
 }
 
 // names writes names for SQL, with commas between them.

@@ -126,7 +126,7 @@ func (s *session) describeJSON(ctx context.Context, groups []*group) ([]engine.C
 	var scans []string
 	for i, g := range groups {
 		name := fmt.Sprintf("dogear describe %d", i)
-		if err := s.setVariable(ctx, name, g.paths()); err != nil {
+		if err := s.setVariable(ctx, name, exactly(g.paths()...)); err != nil {
 			return nil, err
 		}
 		scans = append(scans, fmt.Sprintf(
@@ -146,7 +146,7 @@ func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts)
 	}
 	g := r.add()
 	g.facts = found
-	if err := s.setVariable(ctx, "dogear describe", g.paths()); err != nil {
+	if err := s.setVariable(ctx, "dogear describe", exactly(g.paths()...)); err != nil {
 		return err
 	}
 	const all = "read_parquet(getvariable('dogear describe'), union_by_name = true, hive_partitioning = false)"
