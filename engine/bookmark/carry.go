@@ -98,8 +98,8 @@ func readCarried(ctx context.Context, pages Pages, from io.Reader) (rewritten, C
 	}
 	var lists carriedLists
 	var changes []engine.Entry
-	last := ""
-	for n := 2; lines.Scan(); n++ {
+	last, n := "", 2
+	for ; lines.Scan(); n++ {
 		var line carriedLine
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			return ledger, head, notCarried(n, "it is not an entry: "+err.Error())
@@ -119,6 +119,8 @@ func readCarried(ctx context.Context, pages Pages, from io.Reader) (rewritten, C
 			continue
 		case e.State < engine.EntryRead || e.State > engine.EntryReopened:
 			return ledger, head, notCarried(n, fmt.Sprintf("it has the state %d, which there is not", e.State))
+		case e.Size < 0:
+			return ledger, head, notCarried(n, fmt.Sprintf("its size is %d, and no file has less than 0 bytes", e.Size))
 		case e.Key <= last:
 			return ledger, head, notCarried(n, fmt.Sprintf("its key %q does not come after %q", e.Key, last))
 		}
@@ -134,7 +136,9 @@ func readCarried(ctx context.Context, pages Pages, from io.Reader) (rewritten, C
 			ledger.Written, changes = written, changes[:0]
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return ledger, head, notCarried(n, "it is longer than any entry")
+	} else if err != nil {
 		return ledger, head, fmt.Errorf("read an exported bookmark: %w", err)
 	}
 	written, err := Write(ctx, pages, ledger.Root, changes)

@@ -220,6 +220,8 @@ func TestExportIsImportedWhole(t *testing.T) {
 		"out of order":   lines[0] + lines[2] + lines[1] + lines[3],
 		"twice the same": lines[0] + lines[1] + lines[1] + lines[2],
 		"unknown state":  strings.Replace(text, `"state":1`, `"state":9`, 1),
+		"negative size":  strings.Replace(text, `"size":`, `"size":-`, 1),
+		"endless line":   lines[0] + `{"key":"` + strings.Repeat("x", 2<<20) + `"}` + "\n",
 	} {
 		if _, err := take(broken); engine.CodeOf(err) != engine.Invalid || other.mark.Version != 1 {
 			t.Errorf("%s: %v at v%d, want it refused and nothing moved", name, err, other.mark.Version)
