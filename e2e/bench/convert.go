@@ -84,7 +84,7 @@ func convert(ctx context.Context, dir string) error {
 		alone = append(alone, took)
 	}
 	measure.Figure{
-		Name: "csv_to_parquet", Ours: 300 / (measure.Median(ours) / 1e6), Against: 300 / (measure.Median(alone) / 1e6), Limit: 0.85, Unit: "MB/s",
+		Name: "csv_to_parquet", Ours: 300 / (measure.Median(ours) / 1e6), Against: 300 / (measure.Median(alone) / 1e6), Limit: 0.85, AtLeast: true, Unit: "MB/s",
 		Note: "a whole run against DuckDB alone, 0.3 GB in 8 files to 12 partitions, median of three; the limit is on the ratio",
 	}.Print()
 

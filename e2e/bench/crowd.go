@@ -20,10 +20,11 @@ import (
 )
 
 const (
-	crowdRuns   = 1000
-	crowdNodes  = 10
-	crowdRounds = 5
-	groupSize   = 100 // transitions in a transaction of the limit
+	crowdRuns         = 1000
+	crowdPostgresRuns = 250 // so that the figure takes seconds there, too
+	crowdNodes        = 10
+	crowdRounds       = 5
+	groupSize         = 100 // transitions in a transaction of the limit
 )
 
 // many is a runner that does nothing, or ends each node of a run at a moment
@@ -93,8 +94,8 @@ func (h *house) crowd(ctx context.Context, id engine.ID, runs int, spread time.D
 }
 
 // throughput measures how many durable transitions of nodes a second 1,000 runs
-// of 10 nodes make at once: on SQLite against what the same driver writes in
-// large groups, on PostgreSQL against the simple jobs of River.
+// of 10 nodes make at once on SQLite, against what the same driver writes in
+// large groups.
 func throughput(ctx context.Context, dir string) error {
 	nothing := &many{ended: map[engine.ID]time.Time{}}
 	h, id, err := newCrowd(ctx, site{dir: dir}, nothing)
@@ -115,11 +116,13 @@ func throughput(ctx context.Context, dir string) error {
 		late = append(late, nothing.take()...)
 		rate.Add(crowdRuns*crowdNodes/took.Seconds(), limit)
 	}
-	rate.Figure(measure.Figure{Name: "g5", Limit: 0.2, Unit: "nodes/s", Note: "node runs a second of 1,000 runs of 10 nodes at once on SQLite FULL, against the same rows in raw groups of 100; the ratio must be above the limit"}).Print()
+	rate.Figure(measure.Figure{Name: "g5", Limit: 0.2, AtLeast: true, Unit: "nodes/s", Note: "node runs a second of 1,000 runs of 10 nodes at once on SQLite FULL, against the same rows in raw groups of 100"}).Print()
 	measure.Figure{Name: "g6", Ours: measure.Quantile(late, 0.99) / 1e3, Limit: 50, Unit: "ms", Note: "end of a node to start of the next in these runs, all at once, p99"}.Print()
-	return throughputPostgres(ctx, dir)
+	return nil
 }
 
+// throughputPostgres measures the same on PostgreSQL against the simple jobs of
+// River.
 func throughputPostgres(ctx context.Context, dir string) error {
 	address, err := newDatabase(ctx, "bench_crowd")
 	if err != nil {
@@ -134,14 +137,17 @@ func throughputPostgres(ctx context.Context, dir string) error {
 	river := newPeers("river postgres", "jobs", crowdRuns*crowdNodes)
 	for range crowdRounds {
 		nothing.take()
-		took, err := h.crowd(ctx, id, crowdRuns, 0)
+		took, err := h.crowd(ctx, id, crowdPostgresRuns, 0)
 		if err != nil {
 			return err
 		}
-		result, _ := river.run(ctx, dir)
-		rate.Add(crowdRuns*crowdNodes/took.Seconds(), result.PerSecond)
+		result, ok := river.run(ctx, dir)
+		if !ok {
+			result.PerSecond = 0 // it has been said; ours stands alone
+		}
+		rate.Add(crowdPostgresRuns*crowdNodes/took.Seconds(), result.PerSecond)
 	}
-	rate.Figure(measure.Figure{Name: "g5_postgres", Limit: 1, Unit: "nodes/s", Note: "the same on PostgreSQL, against 10,000 jobs of River that do nothing; the ratio must be above the limit"}).Print()
+	rate.Figure(measure.Figure{Name: "g5_postgres", Limit: 1, AtLeast: true, Unit: "nodes/s", Note: "node runs a second of 250 runs of 10 nodes at once on PostgreSQL, against 10,000 jobs of River that do nothing"}).Print()
 	return nil
 }
 

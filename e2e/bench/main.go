@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ var figures = []struct {
 	{"g2", chainPostgres},
 	{"g4", flat},
 	{"g5", throughput},
+	{"g5_postgres", throughputPostgres},
 	{"g6", openLoop},
 	{"g8", takeover},
 	{"g9", punctual},
@@ -90,10 +92,29 @@ func one(name string) error {
 	defer os.RemoveAll(dir)
 	for _, f := range figures {
 		if f.name == name {
-			return f.measure(context.Background(), dir)
+			return profiled(name, func() error { return f.measure(context.Background(), dir) })
 		}
 	}
 	return fmt.Errorf("there is no figure %s", name)
+}
+
+// profiled writes a profile of the processor below the folder that
+// DOGEAR_BENCH_PROFILE names, if it is set.
+func profiled(name string, measure func() error) error {
+	dir := os.Getenv("DOGEAR_BENCH_PROFILE")
+	if dir == "" {
+		return measure()
+	}
+	file, err := os.Create(filepath.Join(dir, name+".pprof"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return measure()
 }
 
 // syncProbe is the median of one 4 KiB overwrite with fdatasync: what a

@@ -16,14 +16,16 @@ import (
 )
 
 // Figure is one line of the output. Against, where it is set, was measured in
-// the same run, and Ratio is how many times as much ours is; Limit is what must
-// hold, of the ratio where there is one and the note says nothing else.
+// the same run, and Ratio is how many times as much ours is. Limit is the most
+// that the ratio, or ours where there is none, may be; with AtLeast the least.
 type Figure struct {
 	Name    string  `json:"name"`
 	Ours    float64 `json:"ours"`
 	Against float64 `json:"against,omitempty"`
 	Ratio   float64 `json:"ratio,omitempty"`
 	Limit   float64 `json:"limit,omitempty"`
+	AtLeast bool    `json:"at_least,omitempty"`
+	Holds   *bool   `json:"holds,omitempty"` // whether Limit does; filled in by Print
 	Unit    string  `json:"unit"`
 	Note    string  `json:"note,omitempty"`
 }
@@ -32,6 +34,17 @@ type Figure struct {
 func (f Figure) Print() {
 	if f.Against != 0 && f.Ratio == 0 {
 		f.Ratio = f.Ours / f.Against
+	}
+	if f.Limit != 0 {
+		value := f.Ours
+		if f.Ratio != 0 {
+			value = f.Ratio
+		}
+		holds := value <= f.Limit
+		if f.AtLeast {
+			holds = value >= f.Limit
+		}
+		f.Holds = &holds
 	}
 	line, _ := json.Marshal(f)
 	fmt.Println(string(line))
