@@ -22,6 +22,7 @@ import (
 	"dogear/db/secret"
 	"dogear/engine"
 	"dogear/engine/exec"
+	"dogear/engine/runner/shim"
 	"dogear/handlers/control"
 )
 
@@ -150,6 +151,11 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	defer h.shims.Close()
+	guard, err := shim.StartGuard(h.cfg.folder("runs", "work"), logLimit)
+	if err != nil {
+		return err
+	}
+	defer guard.Leave()
 	token, err := h.auth.NewLink(ctx)
 	if err != nil {
 		return err

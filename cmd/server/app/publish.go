@@ -19,10 +19,10 @@ import (
 
 // jobs makes the runner of SQL jobs, and what knows their processes.
 func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink, tables *table.Databases) (runner.Runner, exec.Processes) {
-	h.shims = &shim.Shims{Dir: h.cfg.folder("runs", "shims"), LogLimit: logLimit}
+	h.shims = &shim.Shims{Dir: h.cfg.folder("runs", "shims")}
 	return runner.Jobs{
 		engine.JobSQL:    &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now},
-		engine.JobPython: &python.Runner{Files: sources, Shims: h.shims, Python: h.cfg.Python, Keep: h.cfg.folder("runs", "scripts")},
+		engine.JobPython: &python.Runner{Files: sources, Shims: h.shims, Python: h.cfg.Python, LogLimit: logLimit, Keep: h.cfg.folder("runs", "scripts")},
 	}, shim.Processes{}
 }
 

@@ -177,14 +177,16 @@ func killedWithin(t *testing.T, data string, d time.Duration) (killed bool) {
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), roleEnv+"=server", dataEnv+"="+data, crashEnv+"=")
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
 	must(t, cmd.Start())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait()
-	}()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	select {
-	case <-ended:
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("the server ended badly: %v\n%s", err, out.String())
+		}
 		return false
 	case <-time.After(d):
 		_ = cmd.Process.Signal(syscall.SIGKILL)

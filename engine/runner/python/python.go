@@ -30,6 +30,8 @@ type Runner struct {
 	Files  Files
 	Shims  *shim.Shims
 	Python string // path of the interpreter; empty is the first of usual places
+	// LogLimit is how many bytes of each of its two outputs a script may have.
+	LogLimit int64
 	// Keep is the folder for the texts of scripts that were read from an address,
 	// by their SHA-256.
 	Keep string
@@ -57,8 +59,8 @@ func (r *Runner) interpreter() (string, error) {
 // has started.
 func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
 	w := &work{Runner: r, Attempt: a, host: h, marker: runner.Marker(a.Node.Key())}
-	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.Shims.LogLimit}
-	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.Shims.LogLimit, dir: a.Dir + "/"}
+	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.LogLimit}
+	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.LogLimit, dir: a.Dir + "/"}
 	result, err := w.run(ctx)
 	if err != nil && ctx.Err() == nil && engine.CodeOf(err) != engine.Internal && engine.CodeOf(err) != engine.Away {
 		return runner.Result{State: engine.Failed, Error: engine.MessageOf(err)}, nil

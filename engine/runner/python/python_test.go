@@ -93,9 +93,9 @@ func (f files) Head(_ context.Context, src engine.Source, _ engine.Object, n int
 func runnerOf(t *testing.T) *Runner {
 	t.Helper()
 	dir := t.TempDir()
-	shims := &shim.Shims{Dir: filepath.Join(dir, "shims"), LogLimit: 1 << 20}
+	shims := &shim.Shims{Dir: filepath.Join(dir, "shims")}
 	t.Cleanup(shims.Close)
-	return &Runner{Files: files{}, Shims: shims, Keep: filepath.Join(dir, "scripts")}
+	return &Runner{Files: files{}, Shims: shims, LogLimit: 1 << 20, Keep: filepath.Join(dir, "scripts")}
 }
 
 func attempt(t *testing.T, script engine.ScriptJob) runner.Attempt {

@@ -3,7 +3,6 @@ package python
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"unicode"
@@ -40,19 +39,32 @@ func (t *tail) copy(all bool) {
 		return // nothing was written yet
 	}
 	defer file.Close()
+	size := t.cut(file)
 	buffer := make([]byte, piece)
 	for {
-		n, err := file.ReadAt(buffer, t.at)
+		n, _ := file.ReadAt(buffer[:min(piece, size-t.at)], t.at)
 		if n == 0 {
 			return
 		}
-		ended := all && err == io.EOF
+		ended := all && t.at+int64(n) == size
 		used := t.take(buffer[:n], ended)
 		t.at += int64(used)
 		if used == 0 || n < piece && !ended {
 			return
 		}
 	}
+}
+
+// cut keeps the file within its limit and returns its size.
+func (t *tail) cut(file *os.File) int64 {
+	info, err := file.Stat()
+	if err != nil {
+		return 0
+	}
+	if info.Size() > t.limit {
+		_ = os.Truncate(t.file, t.limit) // the next look tries again
+	}
+	return min(info.Size(), t.limit)
 }
 
 // take copies the lines of text and says how many bytes they were.

@@ -21,34 +21,17 @@ const lookEvery = 100 * time.Millisecond
 // watch brings what the script writes into the log until it ends, and says how
 // it did.
 func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, error) {
-	for left := false; ; {
-		ended := child.Wait(ctx, lookEvery)
-		if ended && !left {
-			break // nothing holds its outputs any more
-		}
+	for !child.Wait(ctx, lookEvery) {
 		w.out.copy(false)
 		w.err.copy(false)
 		if ctx.Err() != nil {
 			return w.interrupt(ctx, child)
 		}
-		// It has ended and something that it started has not: that has one more
-		// look's time to do so by itself.
-		if _, over := child.Exit(); over {
-			if left {
-				w.host.Log(runner.Warn, "the script has ended and left processes behind; they are ended too")
-				child.Sweep()
-				break
-			}
-			left = true
-		}
-		if ended {
-			break
-		}
 	}
 	code, ok := child.Exit()
 	switch {
 	case ok:
-		go child.Sweep() // of what left the group and holds nothing
+		child.Tidy()
 	case !child.Began() && w.sameBoot():
 		// Its shim was never released: nothing was done. The same attempt begins.
 		w.Left = nil

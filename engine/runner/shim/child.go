@@ -26,6 +26,7 @@ type Child struct {
 	cmd     *exec.Cmd // nil where an earlier server started it
 	pid     *os.File  // readable once the shim has ended; nil where it has
 	reap    sync.Once
+	spare   func() // makes the shim for another; nil where an earlier server started this one
 }
 
 // open watches the shim p, which may have ended already.
@@ -119,6 +120,9 @@ func (c *Child) Close() {
 		if c.cmd != nil {
 			go func() { _ = c.cmd.Wait() }()
 		}
+		if c.spare != nil {
+			go c.spare()
+		}
 	})
 }
 
@@ -150,17 +154,30 @@ func (c *Child) wait(most time.Duration) {
 	}
 }
 
+// Tidy kills what a script has left behind that has ended by itself: what is in
+// its group at once, and what is out of it, which has to be looked for, a moment
+// later.
+func (c *Child) Tidy() {
+	c.group(unix.SIGKILL)
+	go sweep(c.marker)
+}
+
 // Sweep kills what is left of the script, in its group or out of it, and
 // returns once nothing is. What it wrote to its end is kept.
 func (c *Child) Sweep() {
-	for pause := pulse; killMarked(c.marker) > 0; pause = min(2*pause, time.Second) {
-		time.Sleep(pause) // a killed process needs a moment to be gone
-	}
-	// With the script gone its outputs close, and the shim ends by itself.
+	sweep(c.marker)
+	// With the script gone the shim notes its exit code and ends by itself.
 	c.Wait(context.Background(), settle)
 	c.group(unix.SIGKILL)
 	for !c.Wait(context.Background(), time.Second) {
 		c.group(unix.SIGKILL)
+	}
+}
+
+// sweep kills what carries a marker until nothing does.
+func sweep(marker string) {
+	for pause := pulse; killMarked(marker) > 0; pause = min(2*pause, time.Second) {
+		time.Sleep(pause) // a killed process needs a moment to be gone
 	}
 }
 

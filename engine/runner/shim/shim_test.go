@@ -24,7 +24,7 @@ func must(t *testing.T, err error) {
 
 func shims(t *testing.T) *Shims {
 	t.Helper()
-	s := &Shims{Dir: filepath.Join(t.TempDir(), "shims"), LogLimit: 1 << 20}
+	s := &Shims{Dir: filepath.Join(t.TempDir(), "shims")}
 	t.Cleanup(s.Close)
 	return s
 }
@@ -32,11 +32,24 @@ func shims(t *testing.T) *Shims {
 // command is a shell script in a folder of its own, under a marker of its own.
 func command(t *testing.T, script string) Command {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "attempt")
+	dir := filepath.Join(t.TempDir(), "run", "attempt")
+	must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
 	return Command{
 		Dir: dir, Work: filepath.Join(dir, "work"), Args: []string{"/bin/sh", "-c", script},
 		Env: []string{"PATH=/usr/bin:/bin"}, Marker: "test/" + dir,
 	}
+}
+
+// started is a script that runs, and is gone with the test.
+func started(t *testing.T, s *Shims, c Command) *Child {
+	t.Helper()
+	child, err := s.Start(t.Context(), c, recorded)
+	must(t, err)
+	t.Cleanup(func() {
+		child.Stop(0)
+		child.Close()
+	})
+	return child
 }
 
 func recorded(context.Context, engine.Process) error { return nil }
@@ -145,9 +158,7 @@ func TestAnotherProcessWithTheSamePidIsNotTheSame(t *testing.T) {
 func TestAScriptIsFoundAgainByWhoDidNotStartIt(t *testing.T) {
 	t.Parallel()
 	c := command(t, "while [ ! -e ../go ]; do sleep 0.01; done; exit 5")
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 
 	found, err := Find(child.Process, c.Dir, c.Marker)
 	must(t, err)
@@ -174,9 +185,7 @@ func TestStopEndsWhatEscapes(t *testing.T) {
 		setsid sh -c 'trap "" TERM; echo 1 >../a; exec sleep 600' &
 		( setsid sh -c 'exec sleep 600' >/dev/null 2>&1 & echo 1 >../b ) &
 		sleep 600 & wait; wait`)
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 	await(t, "it has forked", func() bool {
 		_, a := os.Stat(filepath.Join(c.Dir, "a"))
 		_, b := os.Stat(filepath.Join(c.Dir, "b"))
@@ -196,9 +205,7 @@ func TestStopEndsWhatEscapes(t *testing.T) {
 func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
 	t.Parallel()
 	c := command(t, `trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.01; done`)
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 	await(t, "it is up", func() bool { return wrote(t, c, OutFile) != "" })
 
 	asked := time.Now()
@@ -215,9 +222,7 @@ func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
 func TestWhatAScriptLeavesBehindIsEndedWithIt(t *testing.T) {
 	t.Parallel()
 	c := command(t, `sleep 600 & echo done`) // the child keeps the outputs open
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 	await(t, "it has ended", func() bool { _, ok := child.Exit(); return ok })
 
 	child.Sweep()
@@ -230,21 +235,34 @@ func TestWhatAScriptLeavesBehindIsEndedWithIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenBeyondTheLimitIsDropped(t *testing.T) {
+// TestTheGuardCutsWhatGrowsWithoutAServer: a script that fills its log after the
+// server is gone, which the server itself would have cut.
+func TestTheGuardCutsWhatGrowsWithoutAServer(t *testing.T) {
 	t.Parallel()
-	c := command(t, `head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo end >../end`)
-	child, err := shims(t).Start(t.Context(), c, recorded)
+	c := command(t, `head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo 1 >../full; while [ ! -e ../go ]; do sleep 0.01; done; echo end`)
+	root := filepath.Dir(filepath.Dir(c.Dir))
+	guard, err := StartGuard(root, 1<<20)
 	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
+	await(t, "it has written", func() bool { return wrote(t, c, "full") != "" })
+	if got := len(wrote(t, c, OutFile)); got != 5000000 {
+		t.Fatalf("the output is cut to %d bytes beside a server that lives", got)
+	}
 
+	guard.Leave()
+
+	await(t, "both outputs are cut", func() bool { return len(wrote(t, c, OutFile)) == 1<<20 && len(wrote(t, c, ErrFile)) == 1<<20 })
+	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
 	if !child.Wait(t.Context(), 20*time.Second) {
 		t.Fatal("it did not end")
 	}
-	if code, ok := child.Exit(); !ok || code != 0 || wrote(t, c, "end") != "end\n" {
+	if code, ok := child.Exit(); !ok || code != 0 || !strings.HasSuffix(wrote(t, c, OutFile), "end\n") {
 		t.Errorf("got exit code %d, %v; a script that writes too much must go on undisturbed", code, ok)
 	}
-	if out, errs := len(wrote(t, c, OutFile)), len(wrote(t, c, ErrFile)); out != 1<<20 || errs != 1<<20 {
-		t.Errorf("%d and %d bytes are kept, want the limit of each", out, errs)
+	select { // with the last script the guard ends
+	case <-guard.ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the guard is left")
 	}
 }
 
@@ -252,9 +270,7 @@ func TestAScriptIsBoundInMemory(t *testing.T) {
 	t.Parallel()
 	c := command(t, `ulimit -d`)
 	c.DataMB = 100
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 	child.Wait(t.Context(), 10*time.Second)
 
 	if got := strings.TrimSpace(wrote(t, c, OutFile)); got != strconv.Itoa(100<<10) {
@@ -268,9 +284,7 @@ func TestArgumentsAndEnvironmentArriveByteForByte(t *testing.T) {
 	c := command(t, "")
 	c.Args = []string{"/bin/sh", "-c", `printf %s "$1"; printf %s "$ODD" >&2; env >../env`, "x", odd}
 	c.Env = append(c.Env, "ODD="+odd)
-	child, err := shims(t).Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, shims(t), c)
 	child.Wait(t.Context(), 10*time.Second)
 
 	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != odd || errs != odd {
@@ -294,9 +308,7 @@ func TestAShimThatDiedIsNotTaken(t *testing.T) {
 	await(t, "it is dead", func() bool { return !(Processes{}).Alive(dead.process) })
 	c := command(t, "exit 2")
 
-	child, err := s.Start(t.Context(), c, recorded)
-	must(t, err)
-	defer child.Close()
+	child := started(t, s, c)
 	child.Wait(t.Context(), 10*time.Second)
 
 	if code, ok := child.Exit(); !ok || code != 2 {

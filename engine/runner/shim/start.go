@@ -25,23 +25,13 @@ const (
 	ErrFile   = "err"   // and to its errors
 )
 
-// held is the shim: a shell of some hundred kB, in a session of its own. It
-// waits for its release with the files of its output open; what is more than
-// fits into them is read and dropped, so that a script which writes too much is
-// neither broken nor fills the disk. It keeps the exit code of the script even
-// where the whole group is told to end.
-const held = `keep() { trap '' TERM INT HUP XFSZ; ( ulimit -f "$1"; exec cat >"$2" 2>/dev/null ); exec cat >/dev/null; }
-trap : TERM INT HUP
-{ trap : TERM INT HUP; {
-	trap : TERM INT HUP
-	IFS= read -r go <&3 || exit 3
-	exec 3<&-
-	( . ./start )
-	echo $? >exit
-} | keep "$1" out 3<&-; } 2>&1 </dev/null | keep "$1" err 3<&-`
-
-// fileBlock is the unit of the shell's bound on the size of a file.
-const fileBlock = 512
+// held is the shim: a shell of some hundred kB, in a session of its own, that
+// waits for its release. It keeps the exit code of the script even where the
+// whole group is told to end.
+const held = `trap : TERM INT HUP
+IFS= read -r go <&3 || exit 3
+( exec 3<&-; . ./start ) </dev/null >>out 2>>err
+echo $? >exit`
 
 // Command is a program for a shim to run.
 type Command struct {
@@ -83,8 +73,6 @@ type Shims struct {
 	// Dir holds the folders of shims that wait, on the same file system as the
 	// folders of attempts.
 	Dir string
-	// LogLimit is how many bytes of each of its two outputs are kept.
-	LogLimit int64
 
 	mu    sync.Mutex
 	n     int
@@ -110,7 +98,6 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	if err != nil {
 		return nil, err
 	}
-	defer func() { go s.refill() }()
 	if err := os.Rename(waits.dir, c.Dir); err != nil {
 		waits.drop()
 		return nil, fmt.Errorf("give a shim its folder: %w", err)
@@ -131,7 +118,11 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 		return nil, err
 	}
 	waits.release.Close()
-	return open(waits.process, c.Dir, c.Marker, waits.cmd)
+	child, err := open(waits.process, c.Dir, c.Marker, waits.cmd)
+	if err == nil {
+		child.spare = s.refill // once this one has ended, so that it need not share the processor
+	}
+	return child, err
 }
 
 // take takes a shim that waits, or makes one.
@@ -204,7 +195,7 @@ func (s *Shims) begin() (*shim, error) {
 		return nil, fmt.Errorf("make the pipe of a shim: %w", err)
 	}
 	// It outlives every context: a script goes on without its server.
-	cmd := exec.Command("/bin/sh", "-c", held, "shim", strconv.FormatInt(s.LogLimit/fileBlock, 10)) //nolint:noctx // see above
+	cmd := exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.ExtraFiles = []*os.File{read}
