@@ -13,6 +13,7 @@ import (
 // Preview is what a move would do, said before it is made.
 type Preview struct {
 	Kind   engine.MoveKind
+	Seen   int               // the version that it was worked out from
 	To     int               // the version it would restore
 	Root   string            // the ledger it would leave
 	Chosen int64             // objects that are read again, held, released or adopted
@@ -52,6 +53,7 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	if err != nil {
 		return p, err
 	}
+	p.Seen = mark.Version
 	history, err := s.Store.BookmarkMoves(ctx, mark.ID)
 	if err != nil {
 		return p, err

@@ -63,7 +63,18 @@ type Move struct {
 	File   io.Reader
 	Glue   bool
 	Expect string
-	Why    string
+	// Seen is the version that a preview was worked out from; at another one the
+	// move is refused, because it would do something else. Nil: at any.
+	Seen *int
+	Why  string
+}
+
+// stale refuses a move of b whose preview was worked out from another version.
+func (m Move) stale(b engine.Bookmark) error {
+	if m.Seen == nil || *m.Seen == b.Version {
+		return nil
+	}
+	return engine.Errorf(engine.Conflict, "The bookmark has moved from v%d to v%d since you saw what this would do. Look at it again.", *m.Seen, b.Version)
 }
 
 // Make makes a move and keeps it in the history. One that changes what counts
@@ -72,6 +83,9 @@ type Move struct {
 func (s *Service) Make(ctx context.Context, id engine.ID, m Move, who string) (engine.Bookmark, error) {
 	by := By{Who: who, Why: strings.TrimSpace(m.Why), At: s.Now().UTC()}
 	from, err := s.aim(ctx, id, &m)
+	if err == nil {
+		err = m.stale(from)
+	}
 	if err != nil {
 		return from, err
 	}
@@ -80,6 +94,9 @@ func (s *Service) Make(ctx context.Context, id engine.ID, m Move, who string) (e
 		return from, err
 	}
 	moved, err := s.Store.MoveBookmark(ctx, from.ID, m.Kind.Beside(), func(b engine.Bookmark, h []engine.BookmarkMove) (engine.Bookmark, engine.BookmarkMove, error) {
+		if err := m.stale(b); err != nil {
+			return b, engine.BookmarkMove{}, err
+		}
 		if ready.ledger != nil && (b.Version != from.Version || b.Root != from.Root) {
 			return b, engine.BookmarkMove{}, engine.Errorf(engine.Conflict, "The bookmark has moved to v%d while this was made ready. Look at it and try again.", b.Version)
 		}

@@ -107,6 +107,36 @@ func TestHeldForAppendIsReleased(t *testing.T) {
 	}
 }
 
+// Two people look at one bookmark. What the second agreed to was worked out
+// from a version that the first has left: an undo would take back another move.
+func TestAMoveThatWasPreviewedAtAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	w := readWorld(t, engine.Append)
+	undo := bookmark.Move{Kind: engine.MoveUndo}
+	_, err := w.make(t, bookmark.Move{Kind: engine.MoveReset})
+	must(t, err)
+	preview, err := w.service(noon).Preview(t.Context(), w.mark.ID, undo, "ann")
+	must(t, err)
+	_, err = w.make(t, bookmark.Move{Kind: engine.MoveRewind, To: 1})
+	must(t, err)
+	before := w.mark
+
+	undo.Seen = &preview.Seen
+	_, err = w.make(t, undo)
+
+	if engine.CodeOf(err) != engine.Conflict || w.mark != before {
+		t.Errorf("got %v and %+v, want it refused and %+v", err, w.mark, before)
+	}
+	preview, err = w.service(noon).Preview(t.Context(), w.mark.ID, undo, "ann")
+	must(t, err)
+	undo.Seen = &preview.Seen
+	moved, err := w.make(t, undo)
+	must(t, err)
+	if moved.Root != bookmark.Empty {
+		t.Errorf("after another look: got %+v, want the rewind taken back", moved)
+	}
+}
+
 func TestAMoveIsRefusedWhereTheLedgerMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := readWorld(t, engine.Merge)

@@ -138,7 +138,11 @@ func (p *Pages) readBeside(c web.Ctx) error {
 // kind, the rest are fields of the form or the query.
 func moveOf(c web.Ctx) (rules.Move, error) {
 	m := rules.Move{Kind: engine.MoveKind(c.Param("word")), Why: c.FormValue("why")}
-	var err error
+	seen, err := seenOf(c)
+	if err != nil {
+		return m, err
+	}
+	m.Seen = seen
 	switch m.Kind {
 	case engine.MovePause, engine.MoveResume, engine.MoveReset, engine.MoveUndo, engine.MoveSetNow, engine.MoveAdopt, engine.MovePromote:
 	case engine.MoveRewind:
@@ -149,6 +153,20 @@ func moveOf(c web.Ctx) (rules.Move, error) {
 		err = engine.Errorf(engine.NotFound, "There is no such move.")
 	}
 	return m, err
+}
+
+// seenOf reads the version that a dialog was worked out from; nil where the move
+// comes from a button that previews nothing.
+func seenOf(c web.Ctx) (*int, error) {
+	text := c.FormValue("seen")
+	if text == "" {
+		return nil, nil
+	}
+	version, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, engine.Errorf(engine.Invalid, "The version that was seen is a number; this is %q.", text)
+	}
+	return &version, nil
 }
 
 // rewindOf reads where a rewind goes: to a version, a run, a time, or a key.

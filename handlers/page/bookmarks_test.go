@@ -121,6 +121,24 @@ func TestDraggingTheMarkBackReadsThoseDaysAgain(t *testing.T) {
 	contains(t, "what waits then", source, "2 files", "2026-11-26.csv", "Read again", `aria-valuenow="3"`)
 }
 
+// TestADialogSpeaksOfTheVersionItWasWorkedOutFrom: what somebody else has moved
+// meanwhile is not undone by who agreed to something else.
+func TestADialogSpeaksOfTheVersionItWasWorkedOutFrom(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	_, dialog := m.get(t, m.at("/preview/undo"))
+	moved, _ := m.change(t, m.at("/reset"), url.Values{})
+
+	late, says := m.change(t, m.at("/undo"), url.Values{"seen": {"1"}})
+	odd, _ := m.change(t, m.at("/undo"), url.Values{"seen": {"newest"}})
+
+	contains(t, "the dialog", dialog, `name="seen" value="1"`)
+	contains(t, "the answer", says, "has moved from v1 to v2", "Look at it again")
+	if now := m.now(t); moved != http.StatusOK || late != http.StatusConflict || odd != http.StatusUnprocessableEntity || now.Version != 2 {
+		t.Errorf("reset %d, late undo %d, odd undo %d, at v%d; want 200, 409, 422 and v2", moved, late, odd, now.Version)
+	}
+}
+
 func TestAMoveThatCannotBeComesBackAsItWasFilledIn(t *testing.T) {
 	t.Parallel()
 	m := mark(t)

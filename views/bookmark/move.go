@@ -165,7 +165,7 @@ func Done(kind engine.MoveKind, name string) string {
 
 // fields carry what was picked from the dialog to the move.
 func (a Ask) fields() [][2]string {
-	var fields [][2]string
+	fields := [][2]string{{"seen", strconv.Itoa(a.Preview.Seen)}}
 	if a.Stay {
 		fields = append(fields, [2]string{"stay", "yes"})
 	}
