@@ -19,7 +19,7 @@ RUN CGO_ENABLED=1 go build -trimpath -ldflags '-extldflags "-Wl,--no-export-dyna
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libstdc++6 tzdata \
+    && apt-get install -y --no-install-recommends ca-certificates libstdc++6 python3 tini tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/dogear --create-home dogear
 COPY --from=build /dogear /usr/local/bin/dogear
@@ -29,5 +29,6 @@ ENV DOGEAR_DATA=/var/lib/dogear/data DOGEAR_ADDR=0.0.0.0:8080
 VOLUME /var/lib/dogear
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["dogear", "health"]
-ENTRYPOINT ["dogear"]
+# tini collects what a script leaves behind.
+ENTRYPOINT ["tini", "--", "dogear"]
 CMD ["serve"]

@@ -250,8 +250,13 @@ func hiddenSource(i int, s engine.Source) []pair {
 func hiddenJob(f *job.Fields) []pair {
 	b := &f.Body
 	return []pair{
-		{"base", strconv.FormatInt(f.Base, 10)}, {"description", b.Description}, {"memory_mb", form.Number(b.MemoryMB)}, {"spill_mb", form.Number(b.SpillMB)},
-		{"retry_delay", form.Number(int(b.RetryDelay))}, {"pool", b.Pool}, {"priority", f.Priority()},
+		{"base", strconv.FormatInt(f.Base, 10)},
+		{"description", b.Description},
+		{"memory_mb", form.Number(b.MemoryMB)},
+		{"spill_mb", form.Number(b.SpillMB)},
+		{"retry_delay", form.Number(int(b.RetryDelay))},
+		{"pool", b.Pool},
+		{"priority", f.Priority()},
 	}
 }
 

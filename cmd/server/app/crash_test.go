@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -64,6 +65,8 @@ func must(t *testing.T, err error) {
 func serveForTest() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	ctx, end := signal.NotifyContext(ctx, syscall.SIGTERM)
+	defer end()
 	when, at, _ := strings.Cut(os.Getenv(crashEnv), " ")
 	n, _ := strconv.Atoi(at)
 	cfg := Config{

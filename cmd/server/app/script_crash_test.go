@@ -169,6 +169,53 @@ func TestServerKilledAtRandomAroundScripts(t *testing.T) {
 	}
 }
 
+// TestAServerThatStopsLeavesItsScripts: a server that is told to stop does not
+// wait for a script, and the next one finds it again.
+func TestAServerThatStopsLeavesItsScripts(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	must(t, os.MkdirAll(data, 0o700))
+	effects := scriptsForTest(t, data, 3*time.Second)
+	self, err := os.Executable()
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), roleEnv+"=server", dataEnv+"="+data, crashEnv+"=")
+	must(t, cmd.Start())
+	for end := time.Now().Add(20 * time.Second); ; {
+		if text, err := os.ReadFile(effects); err == nil && string(text) == "a\n" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the first script does not begin")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
+	must(t, cmd.Wait())
+
+	if scriptsOf(t, data) != 1 {
+		t.Error("the script has ended with its server, or the server has waited for it")
+	}
+	serveOn(t, data, "")
+	assertRanOnce(t, data, effects, "after a stop")
+}
+
+// scriptsOf counts the processes of the scripts of the only run in data.
+func scriptsOf(t *testing.T, data string) (n int) {
+	t.Helper()
+	store := openForTest(t, data)
+	defer store.Close()
+	runs, err := store.Runs(t.Context(), engine.RunFilter{})
+	must(t, err)
+	for _, p := range (shim.Processes{}).Marked() {
+		if strings.HasPrefix(p.Marker, string(runs[0].ID)) {
+			n++
+		}
+	}
+	return n
+}
+
 // killedWithin runs a server on data and kills it after d, unless it has ended
 // by then.
 func killedWithin(t *testing.T, data string, d time.Duration) (killed bool) {

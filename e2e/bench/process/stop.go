@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"dogear/e2e/bench/measure"
@@ -43,14 +44,14 @@ func stop(ctx context.Context, dir string) error {
 			return err
 		}
 		node := <-running
-		for len(marked()) < 2 { // the script and what it has started
+		for marked(run.ID) < 2 { // the script and what it has started
 			time.Sleep(time.Millisecond)
 		}
 		start := time.Now()
 		if _, err := h.exec.Stop(ctx, run.ID, "bench"); err != nil {
 			return err
 		}
-		for (shim.Processes{}).Alive(node.Process) || len(marked()) > 0 {
+		for (shim.Processes{}).Alive(node.Process) || marked(run.ID) > 0 {
 			time.Sleep(100 * time.Microsecond)
 		}
 		dead = append(dead, time.Since(start))
@@ -64,11 +65,12 @@ func stop(ctx context.Context, dir string) error {
 	return nil
 }
 
-// marked are the processes of scripts on this machine.
-func marked() []int {
-	var pids []int
+// marked counts the processes of the scripts of a run.
+func marked(run engine.ID) (n int) {
 	for _, p := range (shim.Processes{}).Marked() {
-		pids = append(pids, p.PID)
+		if strings.HasPrefix(p.Marker, string(run)) {
+			n++
+		}
 	}
-	return pids
+	return n
 }

@@ -33,7 +33,7 @@ func killMarked(marker string) (n int) {
 		if err != nil {
 			return
 		}
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 		// The number may have become another's since it was looked at.
 		if again, ok := markerOf(pid); ok && again == marker {
 			n++
