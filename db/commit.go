@@ -69,11 +69,18 @@ func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, 
 
 func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
 	written := make([]flow.Written, len(steps))
-	err := s.txThen(ctx, s.hot.end, func(ctx context.Context, tx bun.Conn) error {
-		if err := s.lockRuns(ctx, tx, steps); err != nil {
+	var alone engine.ID // the one run that the group is about, if it is there already
+	if len(steps) == 1 && steps[0].New == nil {
+		alone = steps[0].Run
+	}
+	err := s.txThen(ctx, alone, s.hot.end, func(ctx context.Context, tx open) error {
+		if err := s.lockRuns(ctx, tx.Conn, steps); err != nil {
 			return err
 		}
 		for i, step := range steps {
+			if err := tx.sent.flush(ctx, tx.Conn.Conn); err != nil {
+				return err
+			}
 			w, refused, err := s.step(ctx, tx, step)
 			if err != nil {
 				return err
@@ -104,8 +111,8 @@ func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) er
 
 // step decides and writes one step. refused is the answer of the rules, before
 // anything was written; err breaks the transaction.
-func (s *Store) step(ctx context.Context, tx bun.Conn, step flow.Step) (w flow.Writes, refused, err error) {
-	st := &txState{ctx: ctx, s: s, tx: tx, run: step.Run}
+func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Writes, refused, err error) {
+	st := &txState{ctx: ctx, s: s, tx: tx.Conn, run: step.Run, known: tx.known, sent: tx.sent}
 	run, open, err := s.runForStep(ctx, tx, step)
 	if engine.CodeOf(err) == engine.NotFound {
 		return w, err, nil
@@ -114,6 +121,9 @@ func (s *Store) step(ctx context.Context, tx bun.Conn, step flow.Step) (w flow.W
 		return w, nil, err
 	}
 	st.open = open
+	if st.known == nil {
+		st.known = s.hot.of(step.Run)
+	}
 	w, refused = step.Decide(run, st)
 	if st.err != nil {
 		return w, nil, st.err
@@ -121,12 +131,15 @@ func (s *Store) step(ctx context.Context, tx bun.Conn, step flow.Step) (w flow.W
 	if refused != nil {
 		return w, refused, nil
 	}
-	return w, nil, s.apply(ctx, tx, step, &w, open)
+	return w, nil, s.apply(ctx, tx.Conn, step, &w, open)
 }
 
 // runForStep returns the run of a step, its row locked, and how many open
 // nodes it has.
-func (s *Store) runForStep(ctx context.Context, tx bun.Conn, step flow.Step) (engine.Run, int, error) {
+func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine.Run, int, error) {
+	if tx.known != nil {
+		return tx.known.run, tx.known.open, nil
+	}
 	if step.New != nil {
 		return *step.New, 0, nil
 	}
@@ -137,7 +150,7 @@ func (s *Store) runForStep(ctx context.Context, tx bun.Conn, step flow.Step) (en
 	if s.postgres() {
 		query += ` FOR UPDATE`
 	}
-	row, err := scanRun(tx.Conn.QueryRowContext(ctx, s.bind(query), string(step.Run)))
+	row, err := scanRun(tx.Conn.Conn.QueryRowContext(ctx, s.bind(query), string(step.Run)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return engine.Run{}, 0, engine.Errorf(engine.NotFound, "There is no run with the id %s.", step.Run)
 	}

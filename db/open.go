@@ -169,52 +169,67 @@ func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG 
 // statements do. So ctx bounds the wait for the connection; what has begun goes
 // to its end.
 func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn) error) error {
-	return s.txThen(ctx, func(bool) {}, fn)
+	return s.txThen(ctx, "", func(bool) {}, func(ctx context.Context, tx open) error { return fn(ctx, tx.Conn) })
 }
 
-// txThen is tx that tells, before anybody else may write, whether the
-// transaction stands.
-func (s *Store) txThen(ctx context.Context, then func(stands bool), fn func(ctx context.Context, tx bun.Conn) error) error {
+// open is a transaction under way.
+type open struct {
+	bun.Conn
+	begun
+	sent *writes // nil on SQLite
+}
+
+// txThen is tx that may read a run with its BEGIN (pipeline.go), and that tells,
+// before anybody else may write, whether the transaction stands.
+func (s *Store) txThen(ctx context.Context, run engine.ID, then func(stands bool), fn func(ctx context.Context, tx open) error) error {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("wait for the database: %w", err)
 	}
 	defer func() { _ = conn.Close() }() // gives it back to the pool; it says only that it was closed already
 	ctx = context.WithoutCancel(ctx)
-	begin := "BEGIN IMMEDIATE"
+	stands := false
+	defer func() {
+		if !stands { // after an error or a panic
+			rollback(ctx, conn.Conn)
+		}
+		then(stands)
+	}()
+	tx := open{Conn: conn}
 	if s.postgres() {
-		begin = "BEGIN"
+		ctx, tx.sent = collecting(ctx)
+		tx.begun, err = s.beginPostgres(ctx, conn.Conn, run)
+	} else {
+		_, err = conn.Conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	}
-	if _, err := conn.Conn.ExecContext(ctx, begin); err != nil {
+	if err != nil {
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
-	xid := ""
-	if s.postgres() { // by which to ask what became of it, should the answer get lost
-		if err := conn.Conn.QueryRowContext(ctx, `SELECT pg_current_xact_id()::text`).Scan(&xid); err != nil {
-			rollback(ctx, conn.Conn)
-			return fmt.Errorf("begin a transaction: %w", err)
-		}
-	}
-	open := true
-	defer func() {
-		if open { // after an error or a panic
-			rollback(ctx, conn.Conn)
-		}
-		then(!open)
-	}()
-	if err := fn(ctx, conn); err != nil {
+	if err := fn(ctx, tx); err != nil {
 		return err
 	}
-	if s.postgres() && broken(conn.Conn) {
+	err = s.commitTx(ctx, tx)
+	stands = err == nil
+	return err
+}
+
+func (s *Store) commitTx(ctx context.Context, tx open) error {
+	if !s.postgres() {
+		if _, err := tx.Conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
+			return fmt.Errorf("commit a transaction: %w", err)
+		}
+		return nil
+	}
+	if broken(tx.Conn.Conn) {
 		return errors.New("a statement of the transaction failed and nobody noticed")
 	}
-	if _, err := conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
-		if away(err) && xid != "" {
-			return &unsure{xid: xid, err: err}
+	queueCommit(&tx.sent.batch)
+	if err := tx.sent.flush(ctx, tx.Conn.Conn); err != nil {
+		if away(err) {
+			return &unsure{xid: tx.xid, err: err}
 		}
 		return fmt.Errorf("commit a transaction: %w", err)
 	}
-	open = false
 	return nil
 }
 

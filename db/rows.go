@@ -62,7 +62,7 @@ func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T,
 		for i := range rows[:n] {
 			values = args(values, &rows[i])
 		}
-		if err := s.exec(ctx, tx, u.what, u.text(n), values...); err != nil {
+		if err := s.send(ctx, tx, u.what, u.text(n), values...); err != nil {
 			return err
 		}
 		rows = rows[n:]

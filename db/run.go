@@ -27,7 +27,10 @@ type runRow struct {
 
 const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused, deadline FROM run`
 
-func scanRun(row interface{ Scan(...any) error }) (runRow, error) {
+// scanner is a row of either driver.
+type scanner interface{ Scan(to ...any) error }
+
+func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
 		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused, &r.Deadline)
@@ -48,21 +51,21 @@ func (r *runRow) run() (engine.Run, error) {
 // putRun makes the row of a run or writes what may change in it.
 func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
 	if !fresh {
-		return s.exec(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
+		return s.send(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
 			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
 	}
 	pick := ""
 	if run.Pick != nil {
 		pick = encode(run.Pick)
 	}
-	err := s.exec(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
+	err := s.send(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
   stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
 		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, pick, string(run.Previous), micros(run.Deadline))
 	if err != nil {
 		return err
 	}
-	return s.exec(ctx, tx, "keep the body of a run", `INSERT INTO run_body (run_id, body) VALUES (?, ?)`, string(run.ID), encode(run.Body))
+	return s.send(ctx, tx, "keep the body of a run", `INSERT INTO run_body (run_id, body) VALUES (?, ?)`, string(run.ID), encode(run.Body))
 }
 
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
@@ -89,7 +92,7 @@ func queryNodes(ctx context.Context, on querier, query string, args ...any) ([]e
 	return nodes, rows.Err()
 }
 
-func scanNode(rows *sql.Rows) (n engine.NodeRun, err error) {
+func scanNode(rows scanner) (n engine.NodeRun, err error) {
 	var run, ref, trigger, state, arguments, process, batch, counts string
 	var ready, notBefore, deadline, started, ended int64
 	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
@@ -195,24 +198,30 @@ func (s *Store) NodeHistory(ctx context.Context, ref engine.Ref, limit int) ([]e
 	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE ref = ? AND state <> 'skipped' ORDER BY run_id DESC, start DESC, attempt DESC LIMIT ?`), ref.String(), limit)
 }
 
+const selectTriggers = `SELECT trigger_id, met, dead, fired_at, dead_at FROM trigger_run`
+
+func scanTrigger(row scanner, run engine.ID) (engine.TriggerRun, error) {
+	var id string
+	var met, dead int
+	var fired, died int64
+	err := row.Scan(&id, &met, &dead, &fired, &died)
+	return engine.TriggerRun{Run: run, Trigger: engine.ID(id), Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}, err
+}
+
 // TriggerRuns lists how far the triggers of a run have come.
 func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT trigger_id, met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ?`), string(run))
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(selectTriggers+` WHERE run_id = ?`), string(run))
 	if err != nil {
 		return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 	}
 	defer rows.Close()
 	var all []engine.TriggerRun
 	for rows.Next() {
-		var id string
-		var met, dead int
-		var fired, died int64
-		if err := rows.Scan(&id, &met, &dead, &fired, &died); err != nil {
+		t, err := scanTrigger(rows, run)
+		if err != nil {
 			return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 		}
-		all = append(all, engine.TriggerRun{
-			Run: run, Trigger: engine.ID(id), Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died),
-		})
+		all = append(all, t)
 	}
 	return all, rows.Err()
 }

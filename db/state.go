@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"dogear/engine"
@@ -22,6 +23,9 @@ type txState struct {
 	tx   bun.Conn
 	run  engine.ID
 	open int
+	// known is what need not be asked for; nil where that is nothing.
+	known *hotRun
+	sent  *writes // what was written in the transaction and is not sent yet
 	// heads are those read already: the rules ask for a name, then exec for the
 	// version that starts.
 	heads map[engine.Ref]flow.Head
@@ -39,19 +43,16 @@ func (t *txState) keep(err error) {
 func (t *txState) OpenNodes() int { return t.open }
 
 func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
-	known := t.s.hot.of(t.run)
+	known := t.known
 	if known != nil {
 		if tr, ok := known.triggers[id]; ok {
 			return tr
 		}
 	}
-	row := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id))
-	var met, dead int
-	var fired, died int64
-	if err := row.Scan(&met, &dead, &fired, &died); err != nil {
+	tr, err := scanTrigger(t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(selectTriggers+` WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id)), t.run)
+	if err != nil {
 		t.keep(fmt.Errorf("read trigger %s of run %s: %w", id, t.run, err))
 	}
-	tr := engine.TriggerRun{Run: t.run, Trigger: id, Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}
 	if known != nil && t.err == nil {
 		known.triggers[id] = tr
 	}
@@ -59,7 +60,7 @@ func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
 }
 
 func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {
-	known := t.s.hot.of(t.run)
+	known := t.known
 	if nodes, ok := known.nodeRuns(ref); ok {
 		return nodes
 	}
@@ -68,13 +69,15 @@ func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {
 	slices.SortFunc(nodes, byStart) // SQLite's own sort costs five times the query
 	if known != nil && t.err == nil {
 		known.nodes[ref] = slices.Clone(nodes)
-		t.s.hot.nodes += len(nodes)
+		if t.s.hot != nil {
+			t.s.hot.nodes += len(nodes)
+		}
 	}
 	return nodes
 }
 
 func (t *txState) All() []engine.NodeRun {
-	if nodes, ok := t.s.hot.of(t.run).all(); ok {
+	if nodes, ok := t.known.all(); ok {
 		return nodes
 	}
 	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ?`), string(t.run))
@@ -107,16 +110,19 @@ func (t *txState) Room(n *engine.NodeRun, ofJob, ofPool int) bool {
 }
 
 // below reports whether fewer node runs than limit are under way with one value
-// in a column, and keeps others from starting one.
+// in a column, and keeps others from starting one. The count is a statement of
+// its own: it must see what was committed before the lock was free.
 func (t *txState) below(limit int, column, value string) bool {
-	var mine bool
-	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, column+" "+value).Scan(&mine))
-	if !mine {
-		return false
+	if t.err == nil {
+		t.keep(t.sent.flush(t.ctx, t.tx.Conn))
 	}
-	var n int // a statement of its own: it must see what was committed before the lock was free
-	t.keep(t.tx.Conn.QueryRowContext(t.ctx, `SELECT count(*) FROM node_run WHERE `+column+` = $1 AND `+underWay, value).Scan(&n))
-	return n < limit
+	var mine bool
+	var n int
+	var batch pgx.Batch
+	batch.Queue(`SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, column+" "+value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
+	batch.Queue(`SELECT count(*) FROM node_run WHERE `+column+` = $1 AND `+underWay, value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	t.keep(pipelined(t.ctx, t.tx.Conn, &batch))
+	return mine && n < limit
 }
 
 func (t *txState) Head(ref engine.Ref) flow.Head {

@@ -105,7 +105,7 @@ func (m *machine) fail(t *rapid.T) {
 		{Run: again.ID, New: &again, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) { return flow.Writes{Run: run}, nil }},
 	})
 	if written[0].Err == nil || written[1].Err == nil {
-		t.Fatal("a run was made twice")
+		t.Fatalf("a run was made twice: %v, %v after %d tries", written[0].Err, written[1].Err, tries)
 	}
 }
 

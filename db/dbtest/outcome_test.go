@@ -45,6 +45,9 @@ func TestACommitWithoutAnswerIsWrittenOnce(t *testing.T) {
 		}
 	}
 
+	if n := proxy.Cuts(); n < steps/2 {
+		t.Errorf("the line was cut %d times, want it cut for two of three steps", n)
+	}
 	events, err := store.Events(t.Context(), run.ID, 0)
 	must(t, err)
 	if len(events) != steps {

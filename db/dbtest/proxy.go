@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"regexp"
 	"sync"
 	"testing"
 )
@@ -22,6 +23,8 @@ type Proxy struct {
 	mu    sync.Mutex
 	down  bool
 	cut   Cut
+	cuts  int
+	names map[string]bool // of prepared statements that commit
 	lines map[net.Conn]struct{}
 }
 
@@ -40,7 +43,7 @@ func NewProxy(t *testing.T, address string) *Proxy {
 	t.Helper()
 	at, err := url.Parse(address)
 	must(t, err)
-	p := &Proxy{t: t, network: "tcp", target: at.Host, lines: map[net.Conn]struct{}{}}
+	p := &Proxy{t: t, network: "tcp", target: at.Host, lines: map[net.Conn]struct{}{}, names: map[string]bool{}}
 	query := at.Query()
 	if dir := query.Get("host"); dir != "" { // a Unix socket
 		p.network, p.target = "unix", dir+"/.s.PGSQL."+query.Get("port")
@@ -155,14 +158,33 @@ func (p *Proxy) join(client net.Conn) {
 	p.mu.Unlock()
 }
 
+// Cuts is how often the line of a COMMIT was broken.
+func (p *Proxy) Cuts() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cuts
+}
+
+// prepared finds the name under which a COMMIT is prepared; later it is sent by
+// that name alone.
+var prepared = regexp.MustCompile("(?s)P....(\\w+)\x00COMMIT\x00")
+
 // cutting says where the line breaks that carries message.
 func (p *Proxy) cutting(message []byte) Cut {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cut == NoCut || !bytes.Contains(message, []byte("COMMIT")) {
+	for _, m := range prepared.FindAllSubmatch(message, -1) {
+		p.names[string(m[1])] = true
+		return NoCut // it is only prepared
+	}
+	commits := bytes.Contains(message, []byte("COMMIT"))
+	for name := range p.names {
+		commits = commits || bytes.Contains(message, []byte("\x00"+name+"\x00"))
+	}
+	if p.cut == NoCut || !commits {
 		return NoCut
 	}
 	where := p.cut
-	p.cut = NoCut
+	p.cut, p.cuts = NoCut, p.cuts+1
 	return where
 }

@@ -37,6 +37,9 @@ func (e *Exec) launch(n engine.NodeRun) {
 	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
+	if e.drained { // its start was being written while the others were told to end
+		cancel(runner.ErrDrain)
+	}
 	e.mu.Unlock()
 	e.work.Go(func() {
 		defer cancel(nil)
