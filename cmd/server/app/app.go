@@ -147,7 +147,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if err := h.recall(ctx); err != nil {
 		return err
 	}
-	if err := h.shims.Tidy(); err != nil {
+	if err := h.shims.Clear(); err != nil {
 		return err
 	}
 	defer h.shims.Close()

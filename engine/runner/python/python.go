@@ -138,7 +138,7 @@ func (w *work) start(ctx context.Context) (*shim.Child, error) {
 	}
 	file, dir := filepath.Join(w.Dir, "script.py"), filepath.Join(w.Dir, "work")
 	command := shim.Command{
-		Dir: w.Dir, Work: dir, Args: append([]string{interpreter, file}, args...), Env: w.environment(dir), Marker: w.marker, DataMB: w.Job.MemoryMB,
+		Dir: w.Dir, Args: append([]string{interpreter, file}, args...), Env: w.environment(dir), Marker: w.marker, DataMB: w.Job.MemoryMB,
 	}
 	if command.DataMB == 0 {
 		command.DataMB = engine.DefaultMemoryMB

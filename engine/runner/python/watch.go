@@ -31,7 +31,7 @@ func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, err
 	code, ok := child.Exit()
 	switch {
 	case ok:
-		child.Tidy()
+		child.Leave()
 	case !child.Began() && w.sameBoot():
 		// Its shim was never released: nothing was done. The same attempt begins.
 		w.Left = nil

@@ -26,7 +26,7 @@ type Child struct {
 	cmd     *exec.Cmd // nil where an earlier server started it
 	pid     *os.File  // readable once the shim has ended; nil where it has
 	reap    sync.Once
-	spare   func() // makes the shim for another; nil where an earlier server started this one
+	shims   *Shims // whence it came; nil where an earlier server started it
 }
 
 // open watches the shim p, which may have ended already.
@@ -120,8 +120,8 @@ func (c *Child) Close() {
 		if c.cmd != nil {
 			go func() { _ = c.cmd.Wait() }()
 		}
-		if c.spare != nil {
-			go c.spare()
+		if c.shims != nil {
+			c.shims.more() // not before: it would share the processor with the script
 		}
 	})
 }
@@ -154,12 +154,16 @@ func (c *Child) wait(most time.Duration) {
 	}
 }
 
-// Tidy kills what a script has left behind that has ended by itself: what is in
-// its group at once, and what is out of it, which has to be looked for, a moment
-// later.
-func (c *Child) Tidy() {
+// Leave ends what a script has left behind that has ended by itself: what is in
+// its group at once, and what is out of it, which has to be looked for, together
+// with that of others a moment later.
+func (c *Child) Leave() {
 	c.group(unix.SIGKILL)
-	go sweep(c.marker)
+	if c.shims != nil {
+		c.shims.broom.add(c.marker)
+	} else {
+		go sweep(c.marker)
+	}
 }
 
 // Sweep kills what is left of the script, in its group or out of it, and
@@ -176,7 +180,7 @@ func (c *Child) Sweep() {
 
 // sweep kills what carries a marker until nothing does.
 func sweep(marker string) {
-	for pause := pulse; killMarked(marker) > 0; pause = min(2*pause, time.Second) {
+	for pause := pulse; killMarked(map[string]bool{marker: true}) > 0; pause = min(2*pause, time.Second) {
 		time.Sleep(pause) // a killed process needs a moment to be gone
 	}
 }

@@ -35,7 +35,7 @@ func command(t *testing.T, script string) Command {
 	dir := filepath.Join(t.TempDir(), "run", "attempt")
 	must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
 	return Command{
-		Dir: dir, Work: filepath.Join(dir, "work"), Args: []string{"/bin/sh", "-c", script},
+		Dir: dir, Args: []string{"/bin/sh", "-c", script},
 		Env: []string{"PATH=/usr/bin:/bin"}, Marker: "test/" + dir,
 	}
 }
@@ -233,6 +233,21 @@ func TestWhatAScriptLeavesBehindIsEndedWithIt(t *testing.T) {
 	if got := wrote(t, c, OutFile); got != "done\n" {
 		t.Errorf("it wrote %q, want done", got)
 	}
+}
+
+func TestWhatLeavesItsGroupIsSweptAfterwards(t *testing.T) {
+	t.Parallel()
+	c := command(t, `setsid sleep 600 & sleep 600 & while ! [ -e ../go ]; do sleep 0.01; done`)
+	child := started(t, shims(t), c)
+	await(t, "both have begun", func() bool { return len(left(c.Marker)) >= 3 })
+	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("the shim waits for what the script has left")
+	}
+
+	child.Leave()
+
+	await(t, "nothing is left", func() bool { return len(left(c.Marker)) == 0 })
 }
 
 // TestTheGuardCutsWhatGrowsWithoutAServer: a script that fills its log after the

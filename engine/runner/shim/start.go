@@ -23,20 +23,21 @@ const (
 	exitFile  = "exit"  // its exit code and a line feed
 	OutFile   = "out"   // what it wrote to its output
 	ErrFile   = "err"   // and to its errors
+	workDir   = "work"  // in which it begins
 )
 
-// held is the shim: a shell of some hundred kB, in a session of its own, that
-// waits for its release. It keeps the exit code of the script even where the
-// whole group is told to end.
+// held is the shim: two shells of some hundred kB, in a session of their own.
+// The second waits for its release and then becomes the program; the first
+// waits for its end. It keeps the exit code even where the whole group is told
+// to end.
 const held = `trap : TERM INT HUP
-IFS= read -r go <&3 || exit 3
-( exec 3<&-; . ./start ) </dev/null >>out 2>>err
-echo $? >exit`
+( IFS= read -r go <&3 || exit 3; exec 3<&-; . ./start ) </dev/null >>out 2>>err
+code=$?
+[ ! -e began ] || echo $code >exit`
 
 // Command is a program for a shim to run.
 type Command struct {
 	Dir    string   // the attempt's own folder; it must not exist yet
-	Work   string   // in which the program begins
 	Args   []string // the program, by its absolute path, and its arguments
 	Env    []string // the whole of its environment
 	Marker string   // the value of MarkerEnv in it
@@ -54,7 +55,8 @@ func (c *Command) script() string {
 		name, value, _ := strings.Cut(entry, "=")
 		text.WriteString("export " + name + "=" + quote(value) + "\n")
 	}
-	text.WriteString("cd " + quote(c.Work) + " || exit 126\nunset OLDPWD\n")
+	// -P: the folder has got another name since the shell has begun.
+	text.WriteString("cd -P " + workDir + " || exit 126\nunset OLDPWD\n")
 	if c.DataMB > 0 {
 		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
 	}
@@ -74,10 +76,13 @@ type Shims struct {
 	// folders of attempts.
 	Dir string
 
+	broom broom
+
 	mu    sync.Mutex
 	n     int
 	spare []*shim
 	shut  bool
+	work  sync.WaitGroup // that makes spare ones
 }
 
 // spares is how many shims wait.
@@ -103,10 +108,7 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 		return nil, fmt.Errorf("give a shim its folder: %w", err)
 	}
 	waits.dir = c.Dir
-	err = os.MkdirAll(c.Work, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(c.Dir, startFile), []byte(c.script()), 0o600)
-	}
+	err = os.WriteFile(filepath.Join(c.Dir, startFile), []byte(c.script()), 0o600)
 	if err == nil {
 		err = recorded(ctx, waits.process)
 	}
@@ -120,7 +122,7 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	waits.release.Close()
 	child, err := open(waits.process, c.Dir, c.Marker, waits.cmd)
 	if err == nil {
-		child.spare = s.refill // once this one has ended, so that it need not share the processor
+		child.shims = s
 	}
 	return child, err
 }
@@ -142,7 +144,15 @@ func (s *Shims) take() (*shim, error) {
 	return s.begin()
 }
 
-// refill makes the shims that will be taken next.
+// more makes the shims that will be taken next, in its own time.
+func (s *Shims) more() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.shut {
+		s.work.Go(s.refill)
+	}
+}
+
 func (s *Shims) refill() {
 	for {
 		s.mu.Lock()
@@ -169,17 +179,20 @@ func (s *Shims) refill() {
 // Close lets the shims that wait end.
 func (s *Shims) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.shut = true
+	s.mu.Unlock()
+	s.work.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, waits := range s.spare {
 		waits.drop()
 	}
 	s.spare = nil
 }
 
-// Tidy removes what the shims of a server that was killed have left; they
+// Clear removes what the shims of a server that was killed have left; they
 // themselves have ended with it.
-func (s *Shims) Tidy() error { return os.RemoveAll(s.Dir) }
+func (s *Shims) Clear() error { return os.RemoveAll(s.Dir) }
 
 // begin starts a shim, which then waits.
 func (s *Shims) begin() (*shim, error) {
@@ -187,7 +200,7 @@ func (s *Shims) begin() (*shim, error) {
 	s.n++
 	dir := filepath.Join(s.Dir, strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(s.n))
 	s.mu.Unlock()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, workDir), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of a shim: %w", err)
 	}
 	read, release, err := os.Pipe()

@@ -2,9 +2,12 @@ package shim
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,10 +26,11 @@ func (Processes) Marked() []runner.Marked {
 	return found
 }
 
-// killMarked kills every process with a marker, and says how many there were.
-func killMarked(marker string) (n int) {
+// killMarked kills every process that carries one of the markers, and says how
+// many there were.
+func killMarked(markers map[string]bool) (n int) {
 	each(func(pid int, found string) {
-		if found != marker {
+		if !markers[found] {
 			return
 		}
 		fd, err := unix.PidfdOpen(pid, 0)
@@ -35,12 +39,61 @@ func killMarked(marker string) (n int) {
 		}
 		defer func() { _ = unix.Close(fd) }()
 		// The number may have become another's since it was looked at.
-		if again, ok := markerOf(pid); ok && again == marker {
+		if again, ok := markerOf(pid); ok && again == found {
 			n++
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 		}
 	})
 	return n
+}
+
+// broomEvery is how long the broom waits for more before it looks: to look
+// through all processes takes about as long as to start one.
+const broomEvery = 50 * time.Millisecond
+
+// broom kills what scripts that have ended have left outside of their groups.
+type broom struct {
+	mu      sync.Mutex
+	markers map[string]bool
+	busy    bool
+}
+
+// add has the processes of a marker looked for.
+func (b *broom) add(marker string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.markers == nil {
+		b.markers = map[string]bool{}
+	}
+	b.markers[marker] = true
+	if !b.busy {
+		b.busy = true
+		go b.sweep()
+	}
+}
+
+// sweep looks until a look finds nothing and there is nothing new to look for.
+func (b *broom) sweep() {
+	var left map[string]bool
+	for {
+		time.Sleep(broomEvery)
+		b.mu.Lock()
+		markers := b.markers
+		b.markers = nil
+		if len(markers)+len(left) == 0 {
+			b.busy = false
+			b.mu.Unlock()
+			return
+		}
+		b.mu.Unlock()
+		all := map[string]bool{}
+		maps.Copy(all, markers)
+		maps.Copy(all, left)
+		left = nil
+		if killMarked(all) > 0 {
+			left = all
+		}
+	}
 }
 
 // each calls do for every process of this system that carries a marker. Those
