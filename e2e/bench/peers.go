@@ -130,10 +130,11 @@ func beside(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	for store, at := range map[string]site{
-		"sqlite":   {dir: filepath.Join(dir, "sqlite"), slots: besideWidth},
-		"postgres": {dir: filepath.Join(dir, "postgres"), database: postgres, slots: besideWidth},
+	for _, at := range []site{
+		{dir: filepath.Join(dir, "sqlite"), slots: besideWidth},
+		{dir: filepath.Join(dir, "postgres"), database: postgres, slots: besideWidth},
 	} {
+		store := filepath.Base(at.dir)
 		nothing := &still{}
 		h, err := at.build(ctx, func(*db.Store) runner.Runner { return nothing })
 		if err != nil {
