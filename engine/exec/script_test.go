@@ -1,0 +1,117 @@
+package exec_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/runner"
+	"dogear/engine/runner/python"
+	"dogear/engine/runner/shim"
+)
+
+// scripts is the real runner of scripts.
+func scripts(t *testing.T) *python.Runner {
+	t.Helper()
+	dir := t.TempDir()
+	shims := &shim.Shims{Dir: filepath.Join(dir, "shims")}
+	t.Cleanup(shims.Close)
+	return &python.Runner{Shims: shims, LogLimit: 1 << 20, Keep: dir}
+}
+
+// stubborn is a script that does not end in its first attempt, whatever it is
+// told, and in its second says whether the first still lives.
+const stubborn = `
+import os, signal, sys, time
+first = sys.argv[sys.argv.index("--First") + 1]
+if os.environ["DOGEAR_ATTEMPT"] == "1":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+    with open(first, "a") as f:
+        f.write("%d\n" % os.getpid())
+    time.sleep(600)
+for pid in open(first):
+    try:
+        state = open("/proc/%d/stat" % int(pid)).read().rsplit(") ")[-1][0]
+    except FileNotFoundError:
+        continue
+    if state not in "ZX":
+        sys.exit("process %s of the first attempt still lives" % pid)
+`
+
+func (h *house) scriptJob(body string, arguments map[string]string, retries int) engine.ID {
+	h.t.Helper()
+	job := engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: body}, Arguments: arguments, Retries: retries}
+	id, err := h.store.CreateJob(h.t.Context(), "a", job, "owner", time.Now())
+	must(h.t, err)
+	_, err = h.store.PublishJob(h.t.Context(), id, "owner", time.Now())
+	must(h.t, err)
+	return id
+}
+
+// TestAScriptEndsWithTheLeaseOfItsServer: of a server that is cut off nothing
+// runs any more when another one takes up its work, and the attempt of which
+// nobody knows how far it had come is followed by the next.
+func TestAScriptEndsWithTheLeaseOfItsServer(t *testing.T) {
+	t.Parallel()
+	onPostgres(t, func(t *testing.T, h *house) {
+		cut := h.another(2, time.Second)
+		cut.work.do["a"], h.work.do["a"] = scripts(t).Run, scripts(t).Run
+		first := filepath.Join(t.TempDir(), "first")
+		id := h.scriptJob(stubborn, map[string]string{"First": first}, 1)
+		run, err := cut.exec.StartJob(t.Context(), id, nil, nil, "owner")
+		must(t, err)
+		pids := func() int {
+			text, _ := os.ReadFile(first)
+			return strings.Count(string(text), "\n")
+		}
+		for pids() < 2 {
+			<-h.changedOr(5 * time.Millisecond)
+		}
+
+		cut.cut.Store(true)
+		h.exec.Heard()
+		_, nodes := h.ends(run.ID)
+
+		if said(nodes) != "a.1.1 failed, a.1.2 succeeded" {
+			t.Errorf("got %s (%s), want the first attempt lost and the second to find nothing of it", said(nodes), nodes[len(nodes)-1].Error)
+		}
+		for _, n := range nodes {
+			if n.Attempt == 1 && !strings.Contains(n.Error, "lost") {
+				t.Errorf("the first attempt says %q, want that it was lost", n.Error)
+			}
+		}
+	})
+}
+
+// TestTheTimeOfAScriptIsNotBegunAnew: what a script has used without a server
+// is counted.
+func TestTheTimeOfAScriptIsNotBegunAnew(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		work := scripts(t)
+		h.work.do["a"] = work.Run
+		id := h.scriptJob("import time\ntime.sleep(600)\n", nil, 0)
+		run, err := h.exec.StartJob(t.Context(), id, nil, nil, "owner")
+		must(t, err)
+		h.await(run.ID, "it runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		h.stop()
+
+		h.ahead.Store(int64(2 * time.Hour)) // longer than the default limit
+		h.serve()
+		_, nodes := h.ends(run.ID)
+
+		if said(nodes) != "a.1.1 timed_out" {
+			t.Errorf("got %s, want that its time is over", said(nodes))
+		}
+		for _, p := range (shim.Processes{}).Marked() {
+			if p.Marker == runner.Marker(nodes[0].Key()) {
+				t.Errorf("process %d is left", p.PID)
+			}
+		}
+	})
+}
