@@ -37,8 +37,8 @@ func (e *Exec) launch(n engine.NodeRun) {
 	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
-	if e.drained { // its start was being written while the others were told to end
-		cancel(runner.ErrDrain)
+	if e.drained != nil { // its start was being written while the others were told to end
+		cancel(e.drained)
 	}
 	e.mu.Unlock()
 	e.work.Go(func() {
@@ -88,6 +88,7 @@ func (e *Exec) drain() {
 	case <-ended:
 	case <-time.After(e.Drain):
 		e.mu.Lock()
+		e.drained = cause
 		for _, a := range e.working {
 			a.cancel(cause)
 		}

@@ -39,7 +39,7 @@ type Exec struct {
 	paused   map[engine.ID]bool
 	waiting  []engine.NodeRun // ready nodes that found no room, oldest first
 	stopped  bool
-	drained  bool // every attempt was told that the server ends
+	drained  error // what every attempt was told when the server ended
 
 	work sync.WaitGroup
 }
