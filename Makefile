@@ -93,6 +93,7 @@ lint: static/dist/app.js ## run the linter (its version is pinned)
 bench: system bin/dogear bin/bench-peers ## print the benchmarks, one JSON line a figure; FIGURES="g1 g2" prints only these
 	DOGEAR_POSTGRES_FSYNC=on e2e/with-postgres.sh go run ./e2e/bench $(FIGURES)
 	$(if $(FIGURES),,go run ./e2e/bench/ledger)
+	$(if $(FIGURES),,go run ./e2e/bench/process)
 
 # Other engines to measure beside ours, in a module of their own.
 bin/bench-peers: $(wildcard e2e/bench/peers/*)

@@ -13,8 +13,11 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/bucket"
+	"dogear/engine/place"
 	"dogear/engine/runner"
 	"dogear/engine/runner/shim"
+	"dogear/engine/source"
 )
 
 func must(t *testing.T, err error) {
@@ -414,5 +417,55 @@ func TestALeaseThatIsLostEndsTheScriptAtOnce(t *testing.T) {
 
 	if !errors.Is(err, runner.ErrDrain) || len(left(a)) > 0 || time.Since(begun) > 5*time.Second {
 		t.Errorf("got %v after %v with %v left, want nothing left at once", err, time.Since(begun), left(a))
+	}
+}
+
+// TestAScriptInAFolder: one that is there is run as it is now, one that was
+// deleted before its node starts says so.
+func TestAScriptInAFolder(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(root, "code"), 0o700))
+	file := filepath.Join(root, "code", "job.py")
+	must(t, os.WriteFile(file, []byte("print('as it is now')\n"), 0o600))
+	r := runnerOf(t)
+	r.Files = source.New(place.Roots{Base: root, Allowed: []string{root}}, bucket.New(nil))
+	first, second := newHost(), newHost()
+
+	result, err := r.Run(t.Context(), attempt(t, engine.ScriptJob{Address: "code/job.py"}), first)
+	must(t, err)
+	must(t, os.Remove(file))
+	gone, err := r.Run(t.Context(), attempt(t, engine.ScriptJob{Address: "code/job.py"}), second)
+	must(t, err)
+
+	if result.State != engine.Succeeded || !strings.Contains(first.log(), "out as it is now") {
+		t.Errorf("got %s %q, want it to run:\n%s", result.State, result.Error, first.log())
+	}
+	if gone.State != engine.Failed || !strings.Contains(gone.Error, "There is no script at code/job.py") {
+		t.Errorf("without the file: got %s %q", gone.State, gone.Error)
+	}
+}
+
+// TestWhoTakesOverOnTheSameMachineEndsWhatIsLeft: another server, with folders
+// of its own, has started the script, and is gone.
+func TestWhoTakesOverOnTheSameMachineEndsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	a, h := attempt(t, engine.ScriptJob{Body: "import time\nprint('up')\ntime.sleep(600)\n"}), newHost()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		h.await(t, "out up")
+		cancel(runner.ErrDrain)
+	}()
+	if _, err := runnerOf(t).Run(ctx, a, h); !errors.Is(err, runner.ErrDrain) || len(left(a)) != 1 {
+		t.Fatalf("got %v with %v left, want the script left running", err, left(a))
+	}
+
+	a.Dir = filepath.Join(t.TempDir(), "runs", "attempt")
+	a.Left = &runner.Left{Process: h.process}
+	result, err := runnerOf(t).Run(t.Context(), a, newHost())
+	must(t, err)
+
+	if result.State != engine.Failed || !strings.Contains(result.Error, "lost") || len(left(a)) > 0 {
+		t.Errorf("got %s %q with %v left, want it lost and nothing left", result.State, result.Error, left(a))
 	}
 }

@@ -114,9 +114,7 @@ func (c *Child) Here() bool {
 // Close gives back what the child holds here. The script is not touched.
 func (c *Child) Close() {
 	c.reap.Do(func() {
-		if c.pid != nil {
-			c.pid.Close()
-		}
+		c.forget()
 		if c.cmd != nil {
 			go func() { _ = c.cmd.Wait() }()
 		}
@@ -124,6 +122,13 @@ func (c *Child) Close() {
 			c.shims.more() // not before: it would share the processor with the script
 		}
 	})
+}
+
+// forget ends the watch.
+func (c *Child) forget() {
+	if c.pid != nil {
+		c.pid.Close()
+	}
 }
 
 // How long is waited for what ends by itself in a moment.

@@ -112,19 +112,23 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	if err == nil {
 		err = recorded(ctx, waits.process)
 	}
+	var child *Child
+	if err == nil { // before the release: after it nothing may fail
+		child, err = open(waits.process, c.Dir, c.Marker, waits.cmd)
+	}
 	if err == nil {
 		_, err = waits.release.WriteString("\n")
 	}
 	if err != nil {
+		if child != nil {
+			child.forget()
+		}
 		waits.drop()
 		return nil, err
 	}
 	waits.release.Close()
-	child, err := open(waits.process, c.Dir, c.Marker, waits.cmd)
-	if err == nil {
-		child.shims = s
-	}
-	return child, err
+	child.shims = s
+	return child, nil
 }
 
 // take takes a shim that waits, or makes one.
