@@ -142,7 +142,7 @@ var outside = []struct {
 	{"github.com/microsoft/go-mssqldb", nil, []string{"dogear/engine/table"}},
 	{"github.com/aws/", []string{"edge", "edge base", "hall"}, nil},
 	{"github.com/a-h/templ", []string{"views", "handlers"}, nil},
-	{"github.com/gorilla/websocket", []string{"handlers"}, nil},
+	{"github.com/gorilla/websocket", nil, []string{"dogear/handlers/live", "dogear/e2e/bench"}},
 	{"github.com/fsnotify/fsnotify", nil, []string{"dogear/engine/source"}},
 	{"net/http", []string{"handlers", "edge", "edge base", "hall", "static"}, nil},
 	{"os/exec", []string{"edge", "on top", "hall"}, nil},

@@ -15,29 +15,28 @@ import (
 // this name.
 const keyWord = "key of the servers"
 
-// SameKey refuses a server whose secret key is not that of the other servers
-// of the database: what one seals another must be able to open. A server alone
-// may come with another key.
-func (s *Store) SameKey(ctx context.Context) error {
-	if !s.Shared() {
-		return nil
-	}
+// CheckKey refuses a server whose secret key is not the one with which the
+// secrets of the database were sealed: what one server seals another must be
+// able to open. With forget, for a key that is lost, it removes those secrets
+// instead; but not from under servers that work with them.
+func (s *Store) CheckKey(ctx context.Context, forget bool) error {
 	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
 		var sealed []byte
-		var others int
-		err := tx.Conn.QueryRowContext(ctx, `SELECT sealed FROM secret WHERE object_id = $1 FOR UPDATE`, keyWord).Scan(&sealed)
-		if err == nil {
-			if _, err := s.keys.Open(sealed, keyWord); err == nil {
-				return nil
-			}
-		} else if !errors.Is(err, sql.ErrNoRows) {
+		err := tx.Conn.QueryRowContext(ctx, s.bind(`SELECT sealed FROM secret WHERE object_id = ?`), keyWord).Scan(&sealed)
+		if errors.Is(err, sql.ErrNoRows) { // a database from before this check has secrets, perhaps
+			err = tx.Conn.QueryRowContext(ctx, `SELECT sealed FROM secret LIMIT 1`).Scan(&sealed)
+		}
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
 			return fmt.Errorf("read the key of the servers: %w", err)
-		}
-		if err := tx.Conn.QueryRowContext(ctx, `SELECT count(*) FROM replica WHERE expires > `+s.clock()).Scan(&others); err != nil {
-			return fmt.Errorf("count the servers: %w", err)
-		}
-		if others > 0 && len(sealed) > 0 {
-			return engine.Errorf(engine.Invalid, "The other servers of this database have another secret key. Start this one with theirs: --secret-key, or the same key file.")
+		case s.keys.Opens(sealed):
+		case !forget:
+			return engine.Errorf(engine.Invalid, "The secrets of this database were sealed with another key. Start with that key: --secret-key, or its file. If it is lost, start once with --forget-secrets, and type the secrets of the connections again.")
+		default:
+			if err := s.forgetSecrets(ctx, tx); err != nil {
+				return err
+			}
 		}
 		if sealed, err = s.keys.Seal([]byte(keyWord), keyWord); err != nil {
 			return err
@@ -45,4 +44,15 @@ func (s *Store) SameKey(ctx context.Context) error {
 		return s.exec(ctx, tx, "keep the key of the servers", `INSERT INTO secret (object_id, sealed, at) VALUES (?, ?, `+s.clock()+`)
 ON CONFLICT (object_id) DO UPDATE SET sealed = excluded.sealed, at = excluded.at`, keyWord, sealed)
 	})
+}
+
+func (s *Store) forgetSecrets(ctx context.Context, tx bun.Conn) error {
+	var others int
+	if err := tx.Conn.QueryRowContext(ctx, `SELECT count(*) FROM replica WHERE expires > `+s.clock()).Scan(&others); err != nil {
+		return fmt.Errorf("count the servers: %w", err)
+	}
+	if s.Shared() && others > 0 {
+		return engine.Errorf(engine.Conflict, "Other servers of this database work with its secrets. Stop them first, or start this one with their key.")
+	}
+	return s.exec(ctx, tx, "forget the secrets", `DELETE FROM secret`)
 }

@@ -42,6 +42,8 @@ type Store struct {
 type Keys interface {
 	Seal(plain []byte, about string) ([]byte, error)
 	Open(sealed []byte, about string) ([]byte, error)
+	// Opens reports whether something was sealed with this key.
+	Opens(sealed []byte) bool
 }
 
 // Open opens the store at address, which is a path of an SQLite file or a
@@ -206,10 +208,18 @@ func (s *Store) txThen(ctx context.Context, run engine.ID, then func(stands bool
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
 	if err := fn(ctx, tx); err != nil {
-		return err
+		return diskFull(err)
 	}
 	err = s.commitTx(ctx, tx)
 	stands = err == nil
+	return diskFull(err)
+}
+
+// diskFull says what a person can do where SQLite has no more room.
+func diskFull(err error) error {
+	if theirs, ok := errors.AsType[sqlite3.Error](err); ok && theirs.Code == sqlite3.ErrFull {
+		return engine.Errorf(engine.Away, "The disk of the database is full. Free some space there and try again; nothing was changed.")
+	}
 	return err
 }
 

@@ -27,6 +27,34 @@ func (f *faults) notNegative(field string, n int) {
 	}
 }
 
+// The most that limits may be: beyond them a slip of the keyboard would be
+// taken for a wish, and lengths of time would overflow.
+const (
+	MostMinutes  Minutes = 60 * 24 * 30 // of a job, a crawler and a run
+	mostRetries          = 100
+	mostDelay            = 60 * 60 * 24 // seconds
+	mostRuns             = 10_000
+	mostMemoryMB         = 1 << 20
+	mostSpillMB          = 1 << 24
+)
+
+// within refuses a number that is below 0 or above most.
+func (f *faults) within(field string, n, most int) {
+	if n < 0 || n > most {
+		f.add(field, "Write a number from 0 to %d.", most)
+	}
+}
+
+// Faults says what is wrong with the limits of one start of a job.
+func (a *Action) Faults() []Fault {
+	var f faults
+	f.within("timeout", int(a.Timeout), int(MostMinutes))
+	if a.Retries != nil {
+		f.within("retries", *a.Retries, mostRetries)
+	}
+	return f
+}
+
 // oneOf refuses a value that is not in the list.
 func oneOf[T ~string](f *faults, field, what string, value T, list ...T) {
 	if !slices.Contains(list, value) {
@@ -37,12 +65,12 @@ func oneOf[T ~string](f *faults, field, what string, value T, list ...T) {
 // Faults lists what is wrong in a job, whichever way it came in.
 func (b *JobBody) Faults() []Fault {
 	var f faults
-	f.notNegative("memory_mb", b.MemoryMB)
-	f.notNegative("spill_mb", b.SpillMB)
-	f.notNegative("timeout", int(b.Timeout))
-	f.notNegative("retries", b.Retries)
-	f.notNegative("max_runs", b.MaxRuns)
-	f.notNegative("retry_delay", int(b.RetryDelay))
+	f.within("memory_mb", b.MemoryMB, mostMemoryMB)
+	f.within("spill_mb", b.SpillMB, mostSpillMB)
+	f.within("timeout", int(b.Timeout), int(MostMinutes))
+	f.within("retries", b.Retries, mostRetries)
+	f.within("max_runs", b.MaxRuns, mostRuns)
+	f.within("retry_delay", int(b.RetryDelay), mostDelay)
 	if b.Priority < LeastPriority || b.Priority > MostPriority {
 		f.add("priority", "Write a number from %d to %d; 0 is ordinary, and higher ones start first.", LeastPriority, MostPriority)
 	}
@@ -248,7 +276,7 @@ func (b *CrawlerBody) Faults() []Fault {
 	if len(b.Targets) == 0 {
 		f.add("targets", "A crawler needs a folder or prefix to look into.")
 	}
-	f.notNegative("timeout", int(b.Timeout))
+	f.within("timeout", int(b.Timeout), int(MostMinutes))
 	f.notNegative("max_tables", b.MaxTables)
 	return f
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,4 +39,30 @@ func TestB09TwoSourcesCannotShareABookmark(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLimitsHaveLimits: lengths of time that would overflow, and slips of the
+// keyboard.
+func TestLimitsHaveLimits(t *testing.T) {
+	t.Parallel()
+	for field, set := range map[string]func(*engine.JobBody){
+		"timeout":     func(b *engine.JobBody) { b.Timeout = 999_999_999_999 },
+		"retry_delay": func(b *engine.JobBody) { b.RetryDelay = 9_223_372_037 },
+		"memory_mb":   func(b *engine.JobBody) { b.MemoryMB = 99_999_999_999 },
+		"retries":     func(b *engine.JobBody) { b.Retries = 100_000_000 },
+		"max_runs":    func(b *engine.JobBody) { b.MaxRuns = -1 },
+	} {
+		body := engine.JobBody{Kind: engine.JobSQL, Bookmark: engine.BookmarkOn, SQL: &engine.SQLJob{}}
+		if hasFault(&body, field) {
+			t.Fatalf("%s is at fault before it was set", field)
+		}
+		set(&body)
+		if !hasFault(&body, field) {
+			t.Errorf("%s: got no fault", field)
+		}
+	}
+}
+
+func hasFault(b *engine.JobBody, field string) bool {
+	return slices.ContainsFunc(b.Faults(), func(f engine.Fault) bool { return f.Field == field })
 }

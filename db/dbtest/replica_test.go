@@ -14,29 +14,46 @@ import (
 	"dogear/engine"
 )
 
-func TestServersOfADatabaseHaveOneKey(t *testing.T) {
+// TestSecretsHaveOneKey: a server with another key is refused, also where it is
+// alone, unless its owner says that the key is lost; then the secrets go, but
+// not from under servers that work with them.
+func TestSecretsHaveOneKey(t *testing.T) {
 	t.Parallel()
-	address := dbtest.PostgresAddress(t)
-	first := dbtest.Open(t, address)
-	must(t, first.SameKey(t.Context()))
-	key, err := secret.New(bytes.Repeat([]byte{7}, 32))
-	must(t, err)
-	other, err := db.Open(context.Background(), address, key)
-	must(t, err)
-	t.Cleanup(func() { must(t, other.Close()) })
-	self := engine.Replica{ID: engine.NewID(dbtest.Noon)}
-	must(t, first.Join(t.Context(), self, time.Minute))
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		first := dbtest.Open(t, address)
+		must(t, first.CheckKey(t.Context(), false))
+		plain := "hunter2"
+		made, err := first.SaveConnection(t.Context(), "", "lake", engine.ConnectionBody{Type: engine.ConnectionS3}, &plain, "owner", dbtest.Noon)
+		must(t, err)
+		must(t, first.CheckKey(t.Context(), false))
+		key, err := secret.New(bytes.Repeat([]byte{7}, 32))
+		must(t, err)
+		other, err := db.Open(context.Background(), address, key)
+		must(t, err)
+		t.Cleanup(func() { must(t, other.Close()) })
 
-	err = other.SameKey(t.Context())
-
-	if engine.CodeOf(err) != engine.Invalid {
-		t.Errorf("a server with another key: %v, want it refused", err)
-	}
-	must(t, first.SameKey(t.Context()))
-	must(t, first.Leave(t.Context(), self.ID))
-	if err := other.SameKey(t.Context()); err != nil {
-		t.Errorf("a server alone with another key: %v, want it let in", err)
-	}
+		if err := other.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("a server with another key: %v, want it refused", err)
+		}
+		if first.Shared() {
+			self := engine.Replica{ID: engine.NewID(dbtest.Noon)}
+			must(t, first.Join(t.Context(), self, time.Minute))
+			if err := other.CheckKey(t.Context(), true); engine.CodeOf(err) != engine.Conflict {
+				t.Errorf("forgetting the secrets of others: %v, want it refused", err)
+			}
+			must(t, first.Leave(t.Context(), self.ID))
+		}
+		if got, err := first.Secret(t.Context(), made.ID); err != nil || got != plain {
+			t.Errorf("the secret is %q (%v), want it untouched", got, err)
+		}
+		must(t, other.CheckKey(t.Context(), true))
+		if got, err := other.Secret(t.Context(), made.ID); err != nil || got != "" {
+			t.Errorf("after forgetting the secret is %q (%v), want none", got, err)
+		}
+		if err := first.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("the old key after that: %v, want it refused", err)
+		}
+	})
 }
 
 func TestALeaseThatHasRunOutIsNotRenewed(t *testing.T) {

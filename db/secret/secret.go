@@ -126,3 +126,8 @@ func (k *Key) Open(blob []byte, about string) ([]byte, error) {
 	}
 	return plain, nil
 }
+
+// Opens reports whether a blob was sealed with this key.
+func (k *Key) Opens(blob []byte) bool {
+	return len(blob) > 1+idSize && [idSize]byte(blob[1:1+idSize]) == k.id
+}

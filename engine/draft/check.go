@@ -44,8 +44,13 @@ func check(before, after engine.WorkflowBody, delta Delta, names Names) error {
 			return err
 		}
 	}
-	if after.MaxRuns < 0 || after.Timeout < 0 || utf8.RuneCountInString(after.Description) > maxText {
-		return refuse(Rule, "A description has at most %d characters, and a limit of runs is not negative.", maxText)
+	switch {
+	case utf8.RuneCountInString(after.Description) > maxText:
+		return refuse(Rule, "A description has at most %d characters.", maxText)
+	case after.MaxRuns < 0:
+		return refuse(Rule, "A limit of runs is 0, which is none, or more.")
+	case after.Timeout < 0 || after.Timeout > engine.MostMinutes:
+		return refuse(Rule, "A run may take from 1 to %d minutes; 0 is no limit.", engine.MostMinutes)
 	}
 	return checkGraph(before, after, delta, names)
 }

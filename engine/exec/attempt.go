@@ -286,9 +286,36 @@ func (a *attempt) write(ctx context.Context, decide func(engine.Run, engine.Node
 	})
 }
 
-// writeEnd commits the step in which the attempt's node ends.
+// writeEnd commits the step in which the attempt's node ends. What keeps it from
+// being written, such as a full disk, is waited for: nobody else would ever end
+// the node.
 func (a *attempt) writeEnd(ctx context.Context, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
-	return a.step(ctx, flow.Step{Ends: true}, decide)
+	for try := 1; ; try++ {
+		err := a.step(ctx, flow.Step{Ends: true}, decide)
+		if code := engine.CodeOf(err); err == nil || code != engine.Internal && code != engine.Away || a.e.isFenced() {
+			return err
+		}
+		a.e.Log.Error("the end of a node cannot be written and is tried again", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
+		select {
+		case <-a.e.leased().Done():
+			return err
+		case <-time.After(min(a.e.Backoff(try), longestWait)):
+		}
+		if a.e.ends() {
+			return err // the next server takes the node up
+		}
+	}
+}
+
+// longestWait is how long an end that cannot be written waits at most until it
+// is tried again.
+const longestWait = 5 * time.Second
+
+// ends reports that every attempt was told that the server ends.
+func (e *Exec) ends() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.drained != nil
 }
 
 func (a *attempt) step(ctx context.Context, step flow.Step, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {

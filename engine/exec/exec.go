@@ -122,7 +122,7 @@ func (e *Exec) takeStock(ctx context.Context) (left []engine.NodeRun, err error)
 	for _, n := range ready {
 		e.await(n)
 	}
-	e.tidy()
+	e.tidy(left)
 	return left, nil
 }
 

@@ -196,14 +196,33 @@ func (a *attempt) clean() {
 	}
 }
 
-// tidy removes the empty directories of runs that an earlier server left.
-func (e *Exec) tidy() {
+// tidy removes the directories that an earlier server left here, but for those
+// of nodes that are taken up now: an attempt that another server went on with
+// has another one there.
+func (e *Exec) tidy(left []engine.NodeRun) {
+	keep := map[string]bool{}
+	for i := range left {
+		keep[e.path("work", left[i].Key())] = true
+	}
 	work := filepath.Join(e.Dir, "work")
 	runs, err := os.ReadDir(work)
 	if err != nil {
 		return // nothing was ever made
 	}
 	for _, run := range runs {
+		attempts, err := os.ReadDir(filepath.Join(work, run.Name()))
+		if err != nil {
+			continue
+		}
+		for _, attempt := range attempts {
+			path := filepath.Join(work, run.Name(), attempt.Name())
+			if keep[path] {
+				continue
+			}
+			if err := os.RemoveAll(path); err != nil {
+				e.Log.Warn("the directory of an old attempt could not be removed", "path", path, "err", err)
+			}
+		}
 		_ = os.Remove(filepath.Join(work, run.Name())) // one that is not empty is in use
 	}
 }

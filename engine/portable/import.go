@@ -286,10 +286,9 @@ func (r *reader) trigger(t *Trigger, was *engine.WorkflowBody, now time.Time) en
 		made.Predicate.Conditions = append(made.Predicate.Conditions, engine.Condition{Ref: r.ref(about, c.Node), State: c.State})
 	}
 	for _, a := range t.Start {
-		if a.Timeout < 0 || a.Retries != nil && *a.Retries < 0 {
-			r.say("%s starts %s with a limit below zero. Write 0 or more, or leave it out.", about, cmp.Or(a.Node.Job, a.Node.Crawler))
-		}
-		made.Actions = append(made.Actions, engine.Action{Ref: r.ref(about, a.Node), Arguments: a.Arguments, Timeout: a.Timeout, Retries: a.Retries})
+		action := engine.Action{Ref: r.ref(about, a.Node), Arguments: a.Arguments, Timeout: a.Timeout, Retries: a.Retries}
+		r.faults(about+", start of "+cmp.Or(a.Node.Job, a.Node.Crawler), action.Faults())
+		made.Actions = append(made.Actions, action)
 	}
 	return made
 }

@@ -28,19 +28,20 @@ import (
 
 // Options are the flags of `dogear serve`.
 type Options struct {
-	Addr        string        `default:"127.0.0.1:8080" env:"DOGEAR_ADDR" help:"Address to listen on. The default can be reached from this machine only."`
-	Origin      string        `env:"DOGEAR_ORIGIN" help:"Address at which people see the server, such as https://dogear.example; needed behind a proxy."`
-	Database    string        `env:"DOGEAR_DATABASE" help:"A postgres:// address; by default an SQLite file in the data folder."`
-	Key         string        `name:"secret-key" env:"DOGEAR_SECRET_KEY" help:"Key of stored secrets, 32 bytes in base64; by default a file beside the data folder."`
-	Root        []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
-	Sample      bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
-	Drain       time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
-	TTL         time.Duration `name:"lease" default:"15s" env:"DOGEAR_LEASE" help:"How long this server may be silent before the other servers of its PostgreSQL take up its work."`
-	Slots       int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
-	Floor       time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
-	Python      string        `env:"DOGEAR_PYTHON" type:"path" help:"The Python that runs script jobs, such as that of a virtual environment; by default /usr/bin/python3, else /usr/local/bin/python3."`
-	KeepLedgers time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
-	LogLevel    slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
+	Addr          string        `default:"127.0.0.1:8080" env:"DOGEAR_ADDR" help:"Address to listen on. The default can be reached from this machine only."`
+	Origin        string        `env:"DOGEAR_ORIGIN" help:"Address at which people see the server, such as https://dogear.example; needed behind a proxy."`
+	Database      string        `env:"DOGEAR_DATABASE" help:"A postgres:// address; by default an SQLite file in the data folder."`
+	Key           string        `name:"secret-key" env:"DOGEAR_SECRET_KEY" help:"Key of stored secrets, 32 bytes in base64; by default a file beside the data folder."`
+	ForgetSecrets bool          `name:"forget-secrets" help:"Start although the stored secrets were sealed with another key, which is lost; they are removed."`
+	Root          []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
+	Sample        bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
+	Drain         time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
+	TTL           time.Duration `name:"lease" default:"15s" env:"DOGEAR_LEASE" help:"How long this server may be silent before the other servers of its PostgreSQL take up its work."`
+	Slots         int           `default:"4" env:"DOGEAR_SLOTS" help:"How many jobs and crawlers run at once."`
+	Floor         time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
+	Python        string        `env:"DOGEAR_PYTHON" type:"path" help:"The Python that runs script jobs, such as that of a virtual environment; by default /usr/bin/python3, else /usr/local/bin/python3."`
+	KeepLedgers   time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
+	LogLevel      slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // Config is what a server is made of.
@@ -88,7 +89,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer release()
-	if err := store.SameKey(ctx); err != nil {
+	if err := store.CheckKey(ctx, cfg.ForgetSecrets); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
