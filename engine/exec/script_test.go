@@ -88,6 +88,19 @@ func TestAScriptEndsWithTheLeaseOfItsServer(t *testing.T) {
 	})
 }
 
+func TestAScriptReadsNothingAgain(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		id := h.scriptJob("print(1)", nil, 0)
+
+		_, err := h.exec.StartJob(t.Context(), id, nil, &engine.Selection{Keys: []string{"a.csv"}}, "owner")
+
+		if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), "is a script") {
+			t.Errorf("got %v, want it refused: a script that ignores the choice would do all of its work", err)
+		}
+	})
+}
+
 // TestTheTimeOfAScriptIsNotBegunAnew: what a script has used without a server
 // is counted.
 func TestTheTimeOfAScriptIsNotBegunAnew(t *testing.T) {

@@ -176,6 +176,9 @@ func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string
 	if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s reads the property %s. Give it a value to run the job alone.", job.Name, strings.Join(missing, ", "))
 	}
+	if pick != nil && job.Kind == engine.JobPython {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s is a script: it has no bookmark, so nothing of it can be read again. Pass what it shall do as a property.", job.Name)
+	}
 	if pick != nil && pick.Empty() {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Choose what is read again: files by name, a path pattern, or when they were written.")
 	}
