@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"dogear/db"
 	"dogear/e2e/bench/measure"
@@ -71,7 +76,7 @@ func takeover(ctx context.Context, dir string) error {
 			if err != nil {
 				return err
 			}
-			one, err := takenOver(ctx, a, b, asked, blow.signal, time.Duration(round)*lease/3/takeoverRounds)
+			one, err := takenOver(ctx, address, a, b, asked, blow.signal, time.Duration(round)*lease/3/takeoverRounds)
 			a.end()
 			if err != nil {
 				return err
@@ -109,7 +114,7 @@ func slowJob(ctx context.Context, store *db.Store, endpoint string) error {
 // takenOver starts the job on one server, strikes that, and waits until the
 // other does the work. A lease is renewed each third of it: later says at which
 // moment between two renewals the blow falls.
-func takenOver(ctx context.Context, one, other *instance, asked <-chan time.Time, blow syscall.Signal, later time.Duration) (time.Duration, error) {
+func takenOver(ctx context.Context, address string, one, other *instance, asked <-chan time.Time, blow syscall.Signal, later time.Duration) (time.Duration, error) {
 	for len(asked) > 0 {
 		<-asked
 	}
@@ -122,6 +127,9 @@ func takenOver(ctx context.Context, one, other *instance, asked <-chan time.Time
 	for len(asked) > 0 {
 		<-asked
 	}
+	if err := worksOn(ctx, address, run.ID, one.cmd.Process.Pid); err != nil {
+		return 0, err
+	}
 	struck := time.Now()
 	if err := one.cmd.Process.Signal(blow); err != nil {
 		return 0, err
@@ -130,6 +138,22 @@ func takenOver(ctx context.Context, one, other *instance, asked <-chan time.Time
 	case at := <-asked:
 		return at.Sub(struck), other.ask(ctx, http.MethodPost, "/stop", control.RunID{ID: run.ID}, &run)
 	case <-time.After(4 * lease):
-		return 0, fmt.Errorf("nobody took run %s up in %s", run.ID, 4*lease)
+		return 0, fmt.Errorf("nobody took run %s up in %s; the other server said:\n%s", run.ID, 4*lease, other.said())
 	}
+}
+
+// worksOn fails where a run is not in the hands of a server: then its end would
+// hurt nobody, and there would be nothing to measure.
+func worksOn(ctx context.Context, address string, run engine.ID, pid int) (err error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	var process string
+	err = conn.QueryRow(ctx, "SELECT r.process FROM node_run n JOIN replica r ON r.id = n.owner WHERE n.run_id = $1", string(run)).Scan(&process)
+	if err == nil && !strings.Contains(process, strconv.Itoa(pid)) {
+		err = fmt.Errorf("run %s is in the hands of the process %s, not of %d", run, process, pid)
+	}
+	return err
 }
