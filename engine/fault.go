@@ -172,6 +172,7 @@ func (f *faults) source(at string, s *Source, names map[string]bool) {
 	oneOf(f, at+"read", "way to read", s.Read, "", ReadNew, ReadAll, ReadCompare)
 	oneOf(f, at+"changed", "policy for changed files", s.Policy.Changed, "", "read", "hold", "skip")
 	oneOf(f, at+"unreadable", "policy for unreadable files", s.Policy.Unreadable, "", "fail", "hold")
+	oneOf(f, at+"gone", "policy for files that are gone", s.Policy.Gone, "", "fail", "drop")
 }
 
 // context refuses two sources that share a bookmark: each would take what the

@@ -173,6 +173,10 @@ type Column struct {
 type Policy struct {
 	Changed    string `json:"changed,omitempty"`    // "" by write mode | read | hold | skip
 	Unreadable string `json:"unreadable,omitempty"` // "" is fail | hold
+	// Gone is what happens where a partition is written anew and a file whose
+	// rows it holds is no longer in the source: "" is fail, or drop, which lets
+	// the rows go with their file.
+	Gone string `json:"gone,omitempty"`
 }
 
 // WriteMode says what a sink does with rows that exist.

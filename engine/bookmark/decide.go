@@ -90,7 +90,7 @@ func (s *Service) found(ctx context.Context, b engine.Bookmark, kind engine.Move
 	if err != nil {
 		return engine.SourcePlan{}, err
 	}
-	part, err := s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: b.Root}, Whole: kind == engine.MoveSetNow})
+	part, err := s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: b.Root}, Whole: kind == engine.MoveSetNow, Looks: true})
 	if err == nil && part.Spec.Table != "" && kind != engine.MoveSetNow {
 		err = engine.Errorf(engine.Invalid, "The source %s is a table: its rows cannot be held one by one. Rewind the bookmark, or read ranges again.", part.Source)
 	}

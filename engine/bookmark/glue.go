@@ -112,7 +112,7 @@ func (s *Service) whole(ctx context.Context, b engine.Bookmark) (engine.SourcePl
 	if err != nil {
 		return engine.SourcePlan{}, err
 	}
-	return s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: Empty}, Whole: true})
+	return s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: Empty}, Whole: true, Looks: true})
 }
 
 // readGlue finds the element of a context in what get-job-bookmark printed, in
@@ -230,7 +230,7 @@ func (s *Service) newestRead(ctx context.Context, b engine.Bookmark) (time.Time,
 	if err != nil {
 		return time.Time{}, err
 	}
-	part, err := s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: b.Root}, Whole: true})
+	part, err := s.plan(ctx, job, b, Request{Roots: map[string]string{b.Ctx: b.Root}, Whole: true, Looks: true})
 	switch {
 	case err != nil:
 		return time.Time{}, err

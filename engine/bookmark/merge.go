@@ -36,6 +36,7 @@ type merge struct {
 	pick    *picker // only these, where it is set
 	left    string  // the first object that the source leaves out, and why
 	whole   bool    // without the source's bounds and settle time
+	looks   bool    // nothing is read by the plan
 	digest  *xxhash.Digest
 	line    []byte       // of the digest
 	settled bool         // the object that is judged need not settle

@@ -66,6 +66,9 @@ type Request struct {
 	// Whole leaves out the bounds and settle times of the sources: what there
 	// is, not what the next run takes of it.
 	Whole bool
+	// Looks says that nothing is read by the plan, so that what forbids to
+	// read it is no error: moves that mend it are made from such a plan.
+	Looks bool
 }
 
 // Plan compares what the sources of the job hold with what its ledgers say was
@@ -135,7 +138,7 @@ func (p *Planner) source(ctx context.Context, q Request, src engine.Source) (eng
 			return part, err
 		}
 	}
-	m := &merge{pick: pick, planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks), whole: q.Whole}
+	m := &merge{pick: pick, planner: p, src: spec, now: q.Now, part: &part, changed: changedPolicy(spec, q.Job.SQL.Sinks), whole: q.Whole, looks: q.Looks}
 	if err := m.run(ctx); err != nil {
 		return part, err
 	}

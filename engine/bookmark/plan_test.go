@@ -3,6 +3,7 @@ package bookmark_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,6 +141,59 @@ func TestLateFileReopensItsPartition(t *testing.T) {
 	}
 	if part.Counts[engine.ReasonReopened].Files != 2 || part.Counts[engine.ReasonAlreadyRead].Files != 1 {
 		t.Errorf("counts = %v, want 2 reopened and 1 already read", part.Counts)
+	}
+}
+
+// TestAPartitionIsNotRebuiltWithoutTheRowsOfFilesThatAreGone: they were
+// archived after they were read, whether a run in between noticed it or not.
+func TestAPartitionIsNotRebuiltWithoutTheRowsOfFilesThatAreGone(t *testing.T) {
+	t.Parallel()
+	for _, noticed := range []bool{false, true} {
+		w := newWorld(source(engine.SourceOptions{Partition: "{day}/*.csv"}), engine.OverwritePartitions)
+		for _, key := range []string{"in/1/a.csv", "in/1/b.csv", "in/2/a.csv"} {
+			w.put(key, 1, key, noon)
+		}
+		_, _, err := w.run(t, noon.Add(time.Hour), true)
+		must(t, err)
+		delete(w.objects, "in/1/a.csv")
+		delete(w.objects, "in/2/a.csv")
+		if noticed {
+			w.put("in/3/a.csv", 1, "3", noon.Add(2*time.Hour))
+			_, _, err = w.run(t, noon.Add(3*time.Hour), true)
+			must(t, err)
+		}
+		w.put("in/1/late.csv", 1, "late", noon.Add(4*time.Hour))
+
+		read, _, refused := w.run(t, noon.Add(5*time.Hour), true)
+		w.job.SQL.Sources[0].Policy.Gone = "drop"
+		dropped, part, err := w.run(t, noon.Add(5*time.Hour), true)
+
+		must(t, err)
+		if len(read) > 0 || engine.CodeOf(refused) != engine.Conflict || !strings.Contains(refused.Error(), "day=1 would lose rows: in/1/a.csv was read before and is no longer in source src") {
+			t.Errorf("noticed %t: read %v, %v; want nothing read and the partition and its file named", noticed, read, refused)
+		}
+		if !slices.Equal(dropped, []string{"in/1/b.csv", "in/1/late.csv"}) || len(part.Notices) != 1 || !strings.Contains(part.Notices[0], "in/1/a.csv") {
+			t.Errorf("noticed %t: with gone: drop read %v with the notices %q, want the rest of the partition and one that names the file", noticed, dropped, part.Notices)
+		}
+	}
+}
+
+// TestAFileThatStopsAPartitionCanBeHeld: it is one of the ways out that the
+// refusal names.
+func TestAFileThatStopsAPartitionCanBeHeld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(source(engine.SourceOptions{Partition: "{day}/*.csv"}), engine.OverwritePartitions)
+	w.put("in/1/a.csv", 1, "a", noon)
+	_, _, err := w.run(t, noon.Add(time.Hour), true)
+	must(t, err)
+	delete(w.objects, "in/1/a.csv")
+	w.put("in/1/late.csv", 1, "late", noon.Add(time.Hour))
+
+	_, held := w.service(noon.Add(2*time.Hour)).Make(t.Context(), w.mark.ID, bookmark.Move{Kind: engine.MoveHold, Pick: engine.Selection{Pattern: "late.csv"}}, "ada")
+	read, _, err := w.run(t, noon.Add(3*time.Hour), true)
+
+	if held != nil || err != nil || len(read) > 0 {
+		t.Errorf("held with %v, then read %v, %v; want nothing read and no error", held, read, err)
 	}
 }
 

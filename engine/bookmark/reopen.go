@@ -117,25 +117,80 @@ func (m *merge) reopen(ctx context.Context) error {
 	if len(touched) == 0 {
 		return nil
 	}
-	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot)
+	in := func(key string) bool {
+		partition, ok := mapping.partition(key)
+		return ok && touched[partition]
+	}
+	var lost losses
+	ledger := newCursor(ctx, m.planner.Ledger, m.part.LedgerRoot).ahead()
+	known := ledger.next()
 	for o, err := range m.planner.Lister.List(ctx, m.src) {
 		if err != nil {
 			return fmt.Errorf("list source %s again: %w", m.src.Name, err)
 		}
-		partition, ok := mapping.partition(o.Key)
-		if o.Filtered != "" || taken[o.Key] || !ok || !touched[partition] {
-			continue
+		for ; known != nil && known.Key < o.Key; known = ledger.next() {
+			lost.add(known, in)
 		}
-		prior, err := ledger.find(o.Key)
-		if err != nil {
-			return err
+		if known == nil || known.Key != o.Key {
+			continue // not read before
 		}
-		if prior == nil || prior.State != engine.EntryRead {
-			continue // not read before: it waits, held or too young, and is not part of the partition yet
+		// What is known and was not read waits, held or too young, and is not
+		// part of the partition yet.
+		if o.Filtered == "" && known.State == engine.EntryRead && !taken[o.Key] && in(o.Key) {
+			discount(m.part, engine.ReasonAlreadyRead, o.Object)
+			m.take(o.Object, engine.ReasonReopened, keep(known))
 		}
-		discount(m.part, engine.ReasonAlreadyRead, o.Object)
-		m.take(o.Object, engine.ReasonReopened, keep(prior))
+		known = ledger.next()
+	}
+	for ; known != nil; known = ledger.next() {
+		lost.add(known, in)
+	}
+	if ledger.err != nil {
+		return ledger.err
 	}
 	slices.SortFunc(m.part.Taken, func(a, b engine.Planned) int { return strings.Compare(a.Key, b.Key) })
-	return nil
+	return m.lose(lost, mapping)
+}
+
+// losses are objects of the partitions that a plan touches which were read
+// before and are no longer in the source: their rows are nowhere but in the
+// target.
+type losses struct {
+	first string
+	n     int
+}
+
+// add counts e, which no listing shows, if its rows lie in what is rebuilt.
+// What was held before its first reading has none.
+func (l *losses) add(e *engine.Entry, in func(key string) bool) {
+	if e.Hash == HeldUnread || e.Hash == heldByPerson || !in(e.Key) {
+		return
+	}
+	if l.n == 0 {
+		l.first = strings.Clone(e.Key)
+	}
+	l.n++
+}
+
+// lose refuses to rebuild a partition without the rows of files that are gone,
+// unless the source says that they go with their files.
+func (m *merge) lose(lost losses, mapping Mapping) error {
+	if lost.n == 0 {
+		return nil
+	}
+	partition, _ := mapping.partition(lost.first)
+	what := lost.first + " was read before and is"
+	if lost.n > 1 {
+		what = fmt.Sprintf("%s and %d more that were read before are", lost.first, lost.n-1)
+	}
+	if m.src.Policy.Gone == "drop" {
+		m.notice("%s no longer in source %s, which drops the rows of files that are gone: they leave the target, where partition %s is written anew.", what, m.src.Name, partition)
+		return nil
+	}
+	if m.looks {
+		return nil
+	}
+	return engine.Errorf(engine.Conflict,
+		"Partition %s would lose rows: %s no longer in source %s, and the partition is written anew whole. Put back what is gone, hold the new files of the partition, or let the source drop the rows of files that are gone (policy gone: drop).",
+		partition, what, m.src.Name)
 }

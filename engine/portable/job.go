@@ -96,6 +96,7 @@ type TableOptions struct {
 type Policy struct {
 	Changed    string `yaml:"changed,omitempty"`
 	Unreadable string `yaml:"unreadable,omitempty"`
+	Gone       string `yaml:"gone,omitempty"`
 }
 
 // Column is a name and a type in DuckDB's words.

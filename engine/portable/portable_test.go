@@ -82,7 +82,7 @@ func document(t *rapid.T, connection string) portable.Document {
 			Sources: []portable.Source{{
 				Name: "in", Connection: connection, Path: "s3://b/" + word.Draw(t, "path"), Format: engine.CSV, Read: engine.ReadNew, Ctx: "in",
 				Options: portable.Options{Exclude: []string{word.Draw(t, "exclude")}, MaxFiles: 7, MaxBytes: 1 << 40, From: noon, To: noon.AddDate(0, 1, 0), SettleMS: &settle, CSV: portable.Dialect{Delimiter: "\t", Quote: `"`, Header: &header, NullText: "null"}},
-				Policy:  portable.Policy{Changed: "hold"}, Schema: []portable.Column{{Name: "yes", Type: "VARCHAR"}},
+				Policy:  portable.Policy{Changed: "hold", Gone: "drop"}, Schema: []portable.Column{{Name: "yes", Type: "VARCHAR"}},
 			}},
 			Steps: []portable.Step{{Name: "out", SQL: sql}},
 			Sinks: []portable.Sink{{From: "out", Path: "out", Mode: engine.Merge, Keys: []string{"id"}, LatestBy: "at", PartitionBy: []string{"year"}, Format: engine.Parquet}},

@@ -238,6 +238,7 @@ func hiddenSource(i int, s engine.Source) []pair {
 		{at + "partition", s.Options.Partition},
 		{at + "exclude", strings.Join(s.Options.Exclude, ", ")},
 		{at + "unreadable", s.Policy.Unreadable},
+		{at + "gone", s.Policy.Gone},
 	}
 	if i > 0 {
 		fields = append(fields, pair{at + "path", s.Path}, pair{at + "format", string(s.Format)},

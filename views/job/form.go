@@ -115,6 +115,7 @@ func readSource(values url.Values, at string) engine.Source {
 	s.Options.Partition = strings.TrimSpace(values.Get(at + "partition"))
 	s.Options.Exclude = words(values.Get(at + "exclude"))
 	s.Policy.Unreadable = values.Get(at + "unreadable")
+	s.Policy.Gone = values.Get(at + "gone")
 	return s
 }
 

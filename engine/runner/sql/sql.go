@@ -161,7 +161,9 @@ func (w *work) fetch(ctx context.Context) error {
 				return err
 			}
 		}
-		w.tellChanged(part, w.fetched[i].Changed)
+		if err := w.leave(part, w.fetched[i].Changed); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -204,7 +206,7 @@ func (w *work) compute(ctx context.Context) (duck.Result, error) {
 		}
 		// A file that changed or went may be why the worker failed.
 		again, unsure := w.verify(ctx)
-		if err == nil {
+		if err == nil || engine.CodeOf(unsure) == engine.Conflict {
 			err = unsure
 		}
 		if unsure != nil || !again {
@@ -311,7 +313,9 @@ func (w *work) verify(ctx context.Context) (bool, error) {
 			continue
 		}
 		again = true
-		w.tellChanged(part, changed)
+		if err := w.leave(part, changed); err != nil {
+			return false, err
+		}
 		w.fetched[i].Files = slices.DeleteFunc(w.fetched[i].Files, func(f source.File) bool {
 			return slices.ContainsFunc(changed, func(o engine.Object) bool { return o.Key == f.Key })
 		})

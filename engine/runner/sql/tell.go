@@ -72,10 +72,27 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 	}
 }
 
-func (w *work) tellChanged(part engine.SourcePlan, changed []engine.Object) {
+// leave notes files that changed or went since the plan, which are left for
+// the next run. One of a partition that is written anew cannot be left: its
+// rows, which were there before, would be missing.
+func (w *work) leave(part engine.SourcePlan, changed []engine.Object) error {
+	needed := map[string]bool{}
+	if part.Spec.Options.Partition != "" && w.overwrites() {
+		for _, o := range part.Taken {
+			needed[o.Key] = o.Prior != nil && o.Reason != engine.ReasonNew
+		}
+	}
 	for _, o := range changed {
+		if needed[o.Key] {
+			return engine.Errorf(engine.Conflict, "%s of %s changed or went since the plan, and its partition is written anew whole. Nothing was written; run again.", o.Key, part.Source)
+		}
 		w.host.Log(runner.Warn, fmt.Sprintf("%s of %s changed since the plan; it is left for the next run", o.Key, part.Source))
 	}
+	return nil
+}
+
+func (w *work) overwrites() bool {
+	return slices.ContainsFunc(w.Job.SQL.Sinks, func(s engine.Sink) bool { return s.Mode == engine.OverwritePartitions })
 }
 
 // tellWritten says what came of one sink.

@@ -70,3 +70,26 @@ func TestNothingIsLeftWhereAllFilesVanish(t *testing.T) {
 		t.Errorf("stages left: %v", left)
 	}
 }
+
+// TestAPartitionIsNotWrittenWithoutAFileThatVanishes: its rows lie in the
+// partition that is written anew.
+func TestAPartitionIsNotWrittenWithoutAFileThatVanishes(t *testing.T) {
+	t.Parallel()
+	job := sales(engine.Sink{PartitionBy: []string{"day"}, Mode: engine.OverwritePartitions})
+	job.Sources[0].Options.Partition = "{day}_*.csv"
+	h := newHouse(t, job)
+	h.job.SQL.Sources[0].Schema = []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: "day", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}}
+	h.put("in/mon_a.csv", "id,day,n\n1,mon,10\n")
+	first := h.run(t.Context())
+	h.put("in/mon_b.csv", "id,day,n\n2,mon,20\n")
+	h.onStart = func() { _ = os.Remove(filepath.Join(h.dir, "in", "mon_a.csv")) }
+
+	second := h.run(t.Context())
+
+	if first.State != engine.Succeeded || second.State == engine.Succeeded || !strings.Contains(second.Error, "mon_a.csv of raw changed or went since the plan") {
+		t.Errorf("got %s %s and then %s %s, want the second refused", first.State, first.Error, second.State, second.Error)
+	}
+	if got := h.rows(h.out(), "SELECT id FROM t"); got != "1" {
+		t.Errorf("the target holds the rows %s, want the first", got)
+	}
+}
