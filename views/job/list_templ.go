@@ -164,7 +164,7 @@ func Table(l Listing) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = show.Empty("file-code-2", "No job yet", "A job reads what is new in its sources, transforms it by SQL and writes it safely. Make one, then put it into a workflow.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Empty("file-code-2", "No job yet", "A job reads what is new in its sources, transforms it by SQL and writes it safely; or it runs a script. Make one, then put it into a workflow.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
