@@ -41,6 +41,9 @@ func (s *Store) Join(ctx context.Context, r engine.Replica, ttl time.Duration) e
 				return err
 			}
 		}
+		if err := s.exec(ctx, tx, "forget servers that are long gone", `DELETE FROM replica WHERE expires < `+s.clock()+` - ?`, keptReplicas.Microseconds()); err != nil {
+			return err
+		}
 		return s.exec(ctx, tx, "join the servers of the database", `INSERT INTO replica (id, host, process, address, started, expires) VALUES (?, ?, ?, ?, ?, `+expires+`)`,
 			string(r.ID), r.Host, encode(r.Process), r.Address, micros(r.Started), until)
 	})
@@ -73,14 +76,15 @@ func (s *Store) Leave(ctx context.Context, id engine.ID) error {
 	return nil
 }
 
-// keptReplicas is how long a server that is gone stays in the list.
-const keptReplicas = 24 * time.Hour
+// keptReplicas is how long a server whose lease ran out stays in the list, so
+// that people see what became of it. One that left in order is gone at once.
+const keptReplicas = time.Hour
 
-// Replicas lists the servers whose lease holds or ended within a day, the
+// Replicas lists the servers whose lease holds or ran out within the hour, the
 // oldest first.
 func (s *Store) Replicas(ctx context.Context) ([]engine.Replica, error) {
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, host, process, address, started, expires - `+s.clock()+` FROM replica
-WHERE expires > `+s.clock()+` OR started > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
+WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("list the servers: %w", err)
 	}
