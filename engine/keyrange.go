@@ -120,6 +120,7 @@ type TableSurvey struct {
 	// limit, and not settled yet.
 	Over, Young int64
 	Nulls       int64    // rows without a key
+	Endless     int64    // those of them whose key is infinity or NaN
 	Keys        []string // the columns of the key
 	Notices     []string // what a person should know, in sentences
 }

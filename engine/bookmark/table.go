@@ -95,7 +95,11 @@ func (p *Planner) keyTable(ctx context.Context, q Request, part *engine.SourcePl
 	s.leave("over the limit", engine.ReasonOverBound, found.Over, "waits for the next run: "+bound, "wait for the next run: "+bound)
 	s.leave("not settled", engine.ReasonTooYoung, found.Young, "is younger than this source waits", "are younger than this source waits")
 	if part.Spec.Options.Table.NullKeys != "read" {
-		s.leave("without a key", engine.ReasonUnreadable, found.Nulls, "has no value in the key, so no bookmark covers it", "have no value in the key, so no bookmark covers them")
+		what := "no value in the key"
+		if found.Endless > 0 {
+			what += ", or infinity or NaN"
+		}
+		s.leave("without a key", engine.ReasonUnreadable, found.Nulls, "has "+what+", so no bookmark covers it", "have "+what+", so no bookmark covers them")
 	}
 	return nil
 }

@@ -83,6 +83,83 @@ func TestB16RowsWithoutAKeyAreCountedAndTheMarkStays(t *testing.T) {
 	})
 }
 
+// TestB16AKeyThatIsNotFiniteNeverBecomesTheMark: nothing would ever be above it.
+func TestB16AKeyThatIsNotFiniteNeverBecomesTheMark(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		typ, first, later string
+		kind              engine.ConnectionType
+		endless           []string
+	}{
+		"float of SQLite":         {"REAL", "1.5", "2.5", engine.ConnectionSQLite, []string{"9e999", "-9e999"}},
+		"float of PostgreSQL":     {"double precision", "1.5", "2.5", engine.ConnectionPostgres, []string{"'Infinity'", "'-Infinity'", "'NaN'"}},
+		"numeric of PostgreSQL":   {"numeric NOT NULL", "1.5", "2.5", engine.ConnectionPostgres, []string{"'NaN'"}},
+		"timestamp of PostgreSQL": {"timestamptz", "'2026-03-01 10:00:00Z'", "'2026-03-02 10:00:00Z'", engine.ConnectionPostgres, []string{"'infinity'", "'-infinity'"}},
+		"date of PostgreSQL":      {"date", "'2026-03-01'", "'2026-03-02'", engine.ConnectionPostgres, []string{"'infinity'"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+				if b.Config.Kind != tt.kind {
+					t.Skip("it is of another database")
+				}
+				b.Do(t, "CREATE TABLE inf (id INTEGER PRIMARY KEY, k "+tt.typ+")", "INSERT INTO inf VALUES (1, "+tt.first+")")
+				for i, value := range tt.endless {
+					b.Do(t, fmt.Sprintf("INSERT INTO inf VALUES (%d, %s)", 10+i, value))
+				}
+				r := newReader(t, b, "inf", "k")
+				r.source.Options.Table.Compare = true
+				same(t, "first run", r.run(), "1")
+				if want := int64(len(tt.endless)); r.found.Nulls != want || r.found.Endless != want || !r.noticed("of inf have no value in the key (k), or infinity or NaN and are not covered") {
+					t.Errorf("got %d rows without a key, %d of them endless, and %q; want %d", r.found.Nulls, r.found.Endless, r.found.Notices, want)
+				}
+				b.Do(t, "INSERT INTO inf VALUES (2, "+tt.later+")")
+				same(t, "a later key", r.run(), "2")
+				if len(r.found.Notices) != 1 {
+					t.Errorf("got the notices %q, want that of the key alone", r.found.Notices)
+				}
+
+				r.source.Options.Table.NullKeys = "read"
+				if got := len(r.run()); got != len(tt.endless) {
+					t.Errorf("reading them each time: got %d rows, want %d", got, len(tt.endless))
+				}
+				r.source.Options.Table.NullKeys = "fail"
+				if _, err := r.survey(); err == nil || !strings.Contains(err.Error(), "or infinity or NaN, and this source fails on them") {
+					t.Errorf("failing on them: got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestB23ATableThatWasMadeAnewIsSaid: its keys are lower than the mark, and a
+// source that reads nothing for ever looks like one that has nothing new.
+func TestB23ATableThatWasMadeAnewIsSaid(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		b.Do(t, setupB23)
+		r := newReader(t, b, "d", "id")
+		same(t, "first run", r.run(), "10", "11", "12")
+		same(t, "with nothing new", r.run())
+		if len(r.found.Notices) > 0 {
+			t.Errorf("with nothing new: got %q", r.found.Notices)
+		}
+		b.Do(t, "DELETE FROM d", "INSERT INTO d VALUES (1), (2)")
+
+		same(t, "made anew", r.run())
+
+		if !r.noticed("The highest key of d is now 2, which is below the mark 12") {
+			t.Errorf("made anew: got the notices %q", r.found.Notices)
+		}
+		b.Do(t, "INSERT INTO d VALUES (13)")
+		same(t, "past the mark", r.run(), "13")
+		if r.noticed("highest key") {
+			t.Errorf("past the mark: got the notices %q", r.found.Notices)
+		}
+	})
+}
+
 func TestB16AnotherColumnStandsInForAKeyWithoutAValue(t *testing.T) {
 	t.Parallel()
 	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"strings"
@@ -45,6 +46,9 @@ type dialect interface {
 	minus(c Column, expr string, amount int64) string
 	// moment writes a time as the database prints it in a column.
 	moment(c Column, t time.Time) string
+	// endless is the condition that a column holds no finite value, which lies
+	// beyond every other: infinity, or NaN where that is ordered. "" is never.
+	endless(c Column) string
 	// bytewise orders texts by their bytes, whatever the collation.
 	bytewise(expr string) string
 
@@ -253,22 +257,54 @@ func (w *conditions) stretch(keys []Column, r engine.KeyRange) string {
 	case len(keys) == 0:
 		return ""
 	case r.Nulls:
-		for _, c := range keys {
-			parts = append(parts, c.in(w.d)+" IS NULL")
-		}
-		return strings.Join(parts, " OR ")
+		return cmp.Or(keyless(w.d, keys), "1 = 0") // every row has a key by now
 	case r.From != nil:
 		parts = append(parts, w.comparison(keys[:len(r.From)], r.Desc, ">=", r.From))
 	case r.Low != nil:
 		parts = append(parts, w.comparison(keys, r.Desc, ">", r.Low))
 	}
 	parts = append(parts, w.comparison(keys, r.Desc, "<=", r.High))
+	// A row without a later part of its key is still less than the mark.
+	return strings.Join(append(parts, keyed(w.d, keys)...), " AND ")
+}
+
+// keyed are the conditions that a row has a key to read by: a value in each
+// column, and a finite one. As a mark, infinity would end the reading for ever.
+func keyed(d dialect, keys []Column) (parts []string) {
 	for _, c := range keys {
-		if c.Nullable { // a row without a later part of its key is still less than the mark
-			parts = append(parts, c.in(w.d)+" IS NOT NULL")
+		if c.Nullable {
+			parts = append(parts, c.in(d)+" IS NOT NULL")
+		}
+		if endless := d.endless(c); endless != "" {
+			parts = append(parts, "NOT ("+endless+")")
 		}
 	}
-	return strings.Join(parts, " AND ")
+	return parts
+}
+
+// keyless is the condition that a row has no key to read by.
+func keyless(d dialect, keys []Column) string {
+	return strings.Join(append(valueless(d, keys), endless(d, keys)...), " OR ")
+}
+
+// valueless are the conditions of which one holds where a key lacks a value.
+func valueless(d dialect, keys []Column) (parts []string) {
+	for _, c := range keys {
+		if c.Nullable {
+			parts = append(parts, c.in(d)+" IS NULL")
+		}
+	}
+	return parts
+}
+
+// endless are those of which one holds where a key has a value that is not finite.
+func endless(d dialect, keys []Column) (parts []string) {
+	for _, c := range keys {
+		if part := d.endless(c); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // keyColumns finds the columns of a key, and the one that stands in where they

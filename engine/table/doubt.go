@@ -11,35 +11,44 @@ import (
 // nulls counts the rows without a key, and takes them where the source reads
 // them each time.
 func (s *survey) nulls(ctx context.Context) error {
-	var nullable []Column
-	for _, c := range s.keys {
-		if c.Nullable {
-			nullable = append(nullable, c)
+	without := valueless(s.d, s.keys)
+	if !s.Compare { // a compare tells rows apart by any value, and asks for no order
+		beyond := endless(s.d, s.keys)
+		var err error
+		if s.found.Endless, err = s.countAny(ctx, beyond); err != nil {
+			return err
 		}
+		without = append(without, beyond...)
 	}
-	if len(nullable) == 0 {
-		return nil
-	}
-	r := engine.KeyRange{Keys: names(s.keys), Instead: s.Source.Options.Table.Instead, Nulls: true}
-	w := &conditions{d: s.d}
-	w.add("(" + w.stretch(nullable, r) + ")")
-	n, err := s.count(ctx, w)
+	n, err := s.countAny(ctx, without)
 	if err != nil || n == 0 {
 		return err
 	}
 	s.found.Nulls = n
-	key := strings.Join(r.Keys, ", ")
+	r := engine.KeyRange{Keys: names(s.keys), Instead: s.Source.Options.Table.Instead, Nulls: true}
+	key := strings.Join(r.Keys, ", ") + ")"
+	if s.found.Endless > 0 {
+		key += ", or infinity or NaN"
+	}
 	switch s.Source.Options.Table.NullKeys {
 	case "fail":
-		return engine.Errorf(engine.Invalid, "%s of %s have no value in the key (%s), and this source fails on them. Give them one, or choose to report or to read them.", rowsWord(n), s.name, key)
+		return engine.Errorf(engine.Invalid, "%s of %s have no value in the key (%s, and this source fails on them. Give them one, or choose to report or to read them.", rowsWord(n), s.name, key)
 	case "read":
 		r.Rows = n
 		s.found.New = append(s.found.New, r)
-		s.notice("%s of %s have no value in the key (%s); they are read each time.", rowsWord(n), s.name, key)
+		s.notice("%s of %s have no value in the key (%s; they are read each time.", rowsWord(n), s.name, key)
 	default:
-		s.notice("%s of %s have no value in the key (%s) and are not covered by the bookmark.", rowsWord(n), s.name, key)
+		s.notice("%s of %s have no value in the key (%s and are not covered by the bookmark.", rowsWord(n), s.name, key)
 	}
 	return nil
+}
+
+// countAny counts the rows for which one of the conditions holds.
+func (s *survey) countAny(ctx context.Context, any []string) (int64, error) {
+	if len(any) == 0 {
+		return 0, nil
+	}
+	return s.count(ctx, &conditions{d: s.d, parts: []string{"(" + strings.Join(any, " OR ") + ")"}})
 }
 
 // doubt names what a key of this kind may miss.
@@ -77,10 +86,15 @@ func (s *survey) compare(ctx context.Context) error {
 	if late := n - mark.AtHigh; late > 0 && o.Overlap == 0 {
 		s.notice("%s of %s with the very key of the mark (%s) came after it was read, and a strict comparison does not see them. Give the source an overlap and let its target merge by key.", rowsWord(late), s.name, engine.KeyWords(mark.High))
 	}
+	if n == 0 {
+		if err := s.behind(ctx); err != nil {
+			return err
+		}
+	}
 	if !o.Compare && !o.Descending {
 		return nil
 	}
-	w := &conditions{d: s.d}
+	w := s.keyed()
 	w.compare(s.keys, o.Descending, "<=", mark.High)
 	if n, err = s.count(ctx, w); err != nil {
 		return err
@@ -93,5 +107,25 @@ func (s *survey) compare(ctx context.Context) error {
 	case n < s.Seen:
 		s.notice("%s of %s that were read are no longer there. A bookmark by key does not see deletes.", rowsWord(s.Seen-n), s.name)
 	}
+	return nil
+}
+
+// behind says that every key lies before the mark, whose own row is gone: so it
+// is where a table was made anew and counts from one again.
+func (s *survey) behind(ctx context.Context) error {
+	next, err := s.keyAt(ctx, s.eligible(), true, 0)
+	if err != nil || next != nil {
+		return err
+	}
+	last, err := s.keyAt(ctx, s.keyed(), !s.Source.Options.Table.Descending, 0)
+	if err != nil || last == nil {
+		return err
+	}
+	which, where := "highest", "below"
+	if s.Source.Options.Table.Descending {
+		which, where = "lowest", "above"
+	}
+	s.notice("The %s key of %s is now %s, which is %s the mark %s: until keys pass the mark nothing is read. If the table was made or filled anew, reset or rewind the bookmark.",
+		which, s.name, engine.KeyWords(last), where, engine.KeyWords(s.Mark.High))
 	return nil
 }

@@ -145,6 +145,8 @@ func (mysqlDialect) minus(c Column, expr string, amount int64) string {
 	return "CAST(" + expr + " AS CHAR)"
 }
 
+func (mysqlDialect) endless(Column) string { return "" }
+
 func (mysqlDialect) bytewise(expr string) string { return "CAST(" + expr + " AS BINARY)" }
 
 func (mysqlDialect) moment(c Column, t time.Time) string { return momentText(c, t) }

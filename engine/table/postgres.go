@@ -144,6 +144,17 @@ func (postgres) minus(c Column, expr string, amount int64) string {
 	return "(" + expr + " - " + n + ")::text"
 }
 
+func (d postgres) endless(c Column) string {
+	switch c.class {
+	case dateClass, timeClass:
+		return "NOT isfinite(" + c.in(d) + ")"
+	case floatClass, decimalClass: // as text, because a numeric is never infinite before PostgreSQL 14
+		return c.in(d) + "::text IN ('NaN', 'Infinity', '-Infinity')"
+	case integerClass, textClass, otherClass:
+	}
+	return ""
+}
+
 func (postgres) bytewise(expr string) string { return expr + ` COLLATE "C"` }
 
 func (postgres) moment(c Column, t time.Time) string { return momentText(c, t) }

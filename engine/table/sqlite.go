@@ -147,6 +147,13 @@ func (sqlite) minus(c Column, expr string, amount int64) string {
 	return "CAST(" + expr + " - " + n + " AS TEXT)"
 }
 
+func (d sqlite) endless(c Column) string {
+	if c.class != floatClass && c.class != decimalClass {
+		return ""
+	}
+	return c.in(d) + " IN (9e999, -9e999)" // it stores NaN as NULL
+}
+
 func (sqlite) bytewise(expr string) string { return "CAST(" + expr + " AS BLOB)" }
 
 func (sqlite) moment(c Column, t time.Time) string { return momentText(c, t) }

@@ -168,6 +168,8 @@ func (d sqlserver) minus(c Column, expr string, amount int64) string {
 	return "CONVERT(nvarchar(4000), " + expr + " - " + n + ")"
 }
 
+func (sqlserver) endless(Column) string { return "" }
+
 // bytewise sorts by UTF-16 units, which is the order of bytes for all but rare
 // characters; a read that meets another order says so.
 func (sqlserver) bytewise(expr string) string { return expr + " COLLATE Latin1_General_BIN2" }

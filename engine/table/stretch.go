@@ -18,14 +18,14 @@ func (s *survey) low() []engine.KeyValue {
 	return s.Mark.High
 }
 
+// keyed are the conditions of every row that has a key to read by.
+func (s *survey) keyed() *conditions {
+	return &conditions{d: s.d, parts: keyed(s.d, s.keys)}
+}
+
 // eligible are the conditions of every row beyond the mark.
 func (s *survey) eligible() *conditions {
-	w := &conditions{d: s.d}
-	for _, c := range s.keys {
-		if c.Nullable {
-			w.add(c.in(s.d) + " IS NOT NULL")
-		}
-	}
+	w := s.keyed()
 	if low := s.low(); low != nil {
 		w.compare(s.keys, s.Source.Options.Table.Descending, ">", low)
 	}

@@ -2,20 +2,20 @@
 SELECT 1 FROM "shop"."order's" WHERE (("id" <= CAST($1::text AS bigint)))
 -- with ["7"]
 -- a compound key
-SELECT 1 FROM "shop"."order's" WHERE ((("at""", "id") > (CAST($1::text AS timestamp(6) with time zone), CAST($2::text AS bigint)) AND ("at""", "id") <= (CAST($3::text AS timestamp(6) with time zone), CAST($4::text AS bigint)) AND "at""" IS NOT NULL))
+SELECT 1 FROM "shop"."order's" WHERE ((("at""", "id") > (CAST($1::text AS timestamp(6) with time zone), CAST($2::text AS bigint)) AND ("at""", "id") <= (CAST($3::text AS timestamp(6) with time zone), CAST($4::text AS bigint)) AND "at""" IS NOT NULL AND NOT (NOT isfinite("at"""))))
 -- with ["2026-03-01 10:00:00.5" "7" "2026-03-01 10:00:00.5" "7"]
 -- a compound key that falls
-SELECT 1 FROM "shop"."order's" WHERE ((("at""", "id") < (CAST($1::text AS timestamp(6) with time zone), CAST($2::text AS bigint)) AND ("at""", "id") >= (CAST($3::text AS timestamp(6) with time zone), CAST($4::text AS bigint)) AND "at""" IS NOT NULL))
+SELECT 1 FROM "shop"."order's" WHERE ((("at""", "id") < (CAST($1::text AS timestamp(6) with time zone), CAST($2::text AS bigint)) AND ("at""", "id") >= (CAST($3::text AS timestamp(6) with time zone), CAST($4::text AS bigint)) AND "at""" IS NOT NULL AND NOT (NOT isfinite("at"""))))
 -- with ["2026-03-01 10:00:00.5" "7" "2026-03-01 10:00:00.5" "7"]
 -- an overlap
-SELECT 1 FROM "shop"."order's" WHERE (("at""" >= CAST($1::text AS timestamp(6) with time zone) AND ("at""", "id") <= (CAST($2::text AS timestamp(6) with time zone), CAST($3::text AS bigint)) AND "at""" IS NOT NULL))
+SELECT 1 FROM "shop"."order's" WHERE (("at""" >= CAST($1::text AS timestamp(6) with time zone) AND ("at""", "id") <= (CAST($2::text AS timestamp(6) with time zone), CAST($3::text AS bigint)) AND "at""" IS NOT NULL AND NOT (NOT isfinite("at"""))))
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5" "7"]
 -- rows without a key
-SELECT 1 FROM "shop"."order's" WHERE (("at""" IS NULL))
+SELECT 1 FROM "shop"."order's" WHERE (("at""" IS NULL OR NOT isfinite("at""")))
 -- rows to compare
 SELECT "id", "n", "at"""::text, "id"::text FROM "shop"."order's" WHERE "at""" IS NOT NULL ORDER BY "at"""::text COLLATE "C", "id"::text COLLATE "C"
 -- a column that stands in
-SELECT 1 FROM "shop"."order's" WHERE ((COALESCE("at""", "made") > CAST($1::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") <= CAST($2::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") IS NOT NULL))
+SELECT 1 FROM "shop"."order's" WHERE ((COALESCE("at""", "made") > CAST($1::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") <= CAST($2::text AS timestamp(6) with time zone) AND COALESCE("at""", "made") IS NOT NULL AND NOT (NOT isfinite(COALESCE("at""", "made")))))
 -- with ["2026-03-01 10:00:00.5" "2026-03-01 10:00:00.5"]
 -- rows to compare, where a column stands in
 SELECT "id", "n", COALESCE("at""", "made")::text FROM "shop"."order's" WHERE COALESCE("at""", "made") IS NOT NULL ORDER BY COALESCE("at""", "made")::text COLLATE "C"
