@@ -143,6 +143,7 @@ var outside = []struct {
 	{"github.com/aws/", []string{"edge", "edge base", "hall"}, nil},
 	{"github.com/a-h/templ", []string{"views", "handlers"}, nil},
 	{"github.com/gorilla/websocket", nil, []string{"dogear/handlers/live", "dogear/e2e/bench"}},
+	{"github.com/go-co-op/gocron", nil, []string{"dogear/cmd/server/app"}},
 	{"github.com/fsnotify/fsnotify", nil, []string{"dogear/engine/source"}},
 	{"net/http", []string{"handlers", "edge", "edge base", "hall", "static"}, nil},
 	{"os/exec", []string{"edge", "on top", "hall"}, nil},

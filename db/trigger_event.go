@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -167,4 +168,14 @@ func (s *Store) triggerEvents(ctx context.Context, where string, args ...any) ([
 		all = append(all, e)
 	}
 	return all, rows.Err()
+}
+
+// PruneEvents removes events that came before a time and wait for nothing any
+// more. One of the same id would count as new again after that.
+func (s *Store) PruneEvents(ctx context.Context, before time.Time) (n int64, err error) {
+	result, err := s.write.DB.ExecContext(ctx, s.bind(`DELETE FROM trigger_event WHERE at < ? AND (run_id <> '' OR note <> '')`), micros(before))
+	if err != nil {
+		return 0, fmt.Errorf("remove old events: %w", err)
+	}
+	return result.RowsAffected()
 }

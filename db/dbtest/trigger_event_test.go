@@ -287,3 +287,28 @@ func TestOnlySoManyEventsWait(t *testing.T) {
 		t.Errorf("one more afterwards = %t, %v, want it taken", fresh, err)
 	}
 }
+
+// TestOldEventsGoAndThoseThatWaitStay, however long they wait.
+func TestOldEventsGoAndThoseThatWaitStay(t *testing.T) {
+	t.Parallel()
+	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+		a := openArrivals(t, store)
+		for _, id := range []string{"a", "b", "waits"} {
+			_, err := a.send(t, id)
+			must(t, err)
+		}
+		_, err := a.fire(t, "a", "b")
+		must(t, err)
+
+		early, err := store.PruneEvents(t.Context(), dbtest.Noon)
+		must(t, err)
+		late, err := store.PruneEvents(t.Context(), dbtest.Noon.Add(time.Hour))
+		must(t, err)
+
+		left, err := a.RecentEvents(t.Context(), a.trigger, 10)
+		must(t, err)
+		if early != 0 || late != 2 || len(left) != 1 || left[0].ID != "waits" {
+			t.Errorf("%d and %d events went and %+v is left, want 0, 2 and the one that waits", early, late, left)
+		}
+	})
+}

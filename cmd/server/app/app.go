@@ -41,6 +41,7 @@ type Options struct {
 	Floor         time.Duration `name:"schedule-floor" default:"1m" env:"DOGEAR_SCHEDULE_FLOOR" help:"Shortest time that a schedule may leave between two starts; AWS Glue's is 5m."`
 	Python        string        `env:"DOGEAR_PYTHON" type:"path" help:"The Python that runs script jobs, such as that of a virtual environment; by default /usr/bin/python3, else /usr/local/bin/python3."`
 	KeepLedgers   time.Duration `name:"keep-ledgers" default:"0" env:"DOGEAR_KEEP_LEDGERS" help:"How long a version of a bookmark can be restored, such as 9000h; the newest always can. 0 keeps all of them."`
+	KeepEvents    time.Duration `name:"keep-events" default:"2160h" env:"DOGEAR_KEEP_EVENTS" help:"How long events that started a run are kept; 0 keeps all of them."`
 	LogLevel      slog.Level    `default:"INFO" env:"DOGEAR_LOG_LEVEL" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
@@ -181,8 +182,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	work.Go(func() error { return h.clock.Run(ctx) })
 	work.Go(func() error { return h.gate.Run(ctx) })
 	work.Go(func() error { return h.lookout.Run(ctx) })
-	work.Go(func() error { return h.sweep(ctx) })
-	work.Go(func() error { return h.watch(ctx) })
+	work.Go(func() error { return h.keep(ctx) })
 	work.Go(func() error {
 		if h.cfg.Sample {
 			if err := h.sample(ctx); err != nil && ctx.Err() == nil {

@@ -34,29 +34,19 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks, Servers: servers}, nil
 }
 
-// watch looks once a minute and says what it finds in the log and the metrics,
-// until ctx ends.
-func (h *house) watch(ctx context.Context) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+// watch says what it finds in the log and the metrics.
+func (h *house) watch(ctx context.Context) {
+	found, err := h.Health(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.log.Error("the watchdog could not look", "err", err)
 		}
-		found, err := h.Health(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				h.log.Error("the watchdog could not look", "err", err)
-			}
-			continue
-		}
-		for _, check := range found.Checks {
-			h.metrics.broken.WithLabelValues(check.ID).Set(float64(len(check.Broken)))
-			for _, b := range check.Broken {
-				h.log.Error("something that must hold does not", "check", check.ID, "rule", check.Rule, "run", b.Run, "what", b.What)
-			}
+		return
+	}
+	for _, check := range found.Checks {
+		h.metrics.broken.WithLabelValues(check.ID).Set(float64(len(check.Broken)))
+		for _, b := range check.Broken {
+			h.log.Error("something that must hold does not", "check", check.ID, "rule", check.Rule, "run", b.Run, "what", b.What)
 		}
 	}
 }
