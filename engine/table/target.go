@@ -192,9 +192,27 @@ func (t Target) Rehearse(ctx context.Context) (Written, error) {
 		if w, err = t.apply(ctx, db, tx); err != nil {
 			return t.explain(err)
 		}
+		if err := t.mayReplace(ctx, db, tx, w); err != nil {
+			return err
+		}
 		return tx.Rollback()
 	})
 	return w, err
+}
+
+// mayReplace refuses to empty a table that no batch was ever written to: its
+// rows are somebody's, as a folder's foreign files are, which a replace leaves.
+func (t Target) mayReplace(ctx context.Context, db *DB, tx *sql.Tx, w Written) error {
+	if t.Mode != engine.Replace || w.Deleted == 0 {
+		return nil
+	}
+	var batches int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+t.batches().in(db)+" WHERE target = "+db.param(1), t.Table).Scan(&batches)
+	if err != nil || batches > 0 {
+		return t.explain(err)
+	}
+	return engine.Errorf(engine.Conflict, "The table %s holds %s that Dogear did not write, and replace would delete them all. Nothing was changed. If they may go, delete them yourself (DELETE FROM %s) and run again; else write to another table, or merge by key.",
+		t.Table, rowsWord(w.Deleted), t.name().in(db))
 }
 
 // Publish puts the staged rows into the target, in one transaction with the

@@ -54,7 +54,10 @@ func TestATableTakesRowsByEveryMode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
-				b.Do(t, makeSales, "INSERT INTO sales VALUES (9, 'old', 9)")
+				b.Do(t, makeSales)
+				if tt.sink.Mode != engine.Replace {
+					b.Do(t, "INSERT INTO sales VALUES (9, 'old', 9)")
+				}
 				h := newTableHouse(t, b, into(tt.sink))
 				if tt.wholeSource {
 					h.job.SQL.Sources[0].Read = engine.ReadAll
@@ -85,6 +88,30 @@ func TestATableTakesRowsByEveryMode(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAReplaceDeletesNoRowsOfOthers(t *testing.T) {
+	t.Parallel()
+	tabletest.Each(t, func(t *testing.T, b tabletest.Base) {
+		b.Do(t, makeSales, "INSERT INTO sales VALUES (8, 'old', 8), (9, 'old', 9)")
+		h := newTableHouse(t, b, into(engine.Sink{Mode: engine.Replace}))
+		h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+
+		refused := h.run(t.Context())
+		left := b.Rows(t, "SELECT id, day, n FROM sales ORDER BY id")
+		b.Do(t, "DELETE FROM sales")
+		done := h.run(t.Context())
+
+		if refused.State == engine.Succeeded || !strings.Contains(refused.Error, "The table sales holds 2 rows that Dogear did not write, and replace would delete them all.") || left != "8|old|8 9|old|9" {
+			t.Errorf("got %s %s and the rows %s, want it refused and the rows of others", refused.State, refused.Error, left)
+		}
+		if got := b.Rows(t, "SELECT id, day, n FROM sales"); done.State != engine.Succeeded || got != "1|mon|10" {
+			t.Errorf("after they were deleted: got %s %s and the rows %s, want the new ones", done.State, done.Error, got)
+		}
+		if left := batches(t, b); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
 }
 
 func TestATargetThatIsNotThereIsMade(t *testing.T) {
