@@ -12,6 +12,7 @@ import (
 	"dogear/db"
 	"dogear/db/dbtest"
 	"dogear/engine"
+	"dogear/engine/draft"
 	"dogear/engine/flow"
 	"dogear/engine/schedule"
 	"dogear/engine/schedule/alarm"
@@ -222,6 +223,64 @@ func TestAClockThatIsSetBackFiresNothingTwice(t *testing.T) {
 				want := []time.Time{noon, noon.AddDate(0, 0, 1), noon.AddDate(0, 0, 2)}
 				if end := now().UTC(); end.Before(want[2]) {
 					want = want[:2]
+				}
+				if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
+					t.Errorf("fired at %v, want %v", s.fired, want)
+				}
+			})
+		})
+	}
+}
+
+// TestD09AnEditFiresNothingThatHasPassed: at half past nine a schedule is moved
+// from nine to ten, and one from ten to nine.
+func TestD09AnEditFiresNothingThatHasPassed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, after string
+		want          []int // hours after midnight of the first day
+	}{
+		"to later":   {"cron(0 9 * * ? *)", "cron(0 10 * * ? *)", []int{9, 10, 34}},
+		"to earlier": {"cron(0 10 * * ? *)", "cron(0 9 * * ? *)", []int{33}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := dbtest.SQLite(t)
+				s := &starter{store: store}
+				midnight := time.Now().UTC().Truncate(24 * time.Hour)
+				body := engine.WorkflowBody{Triggers: []engine.Trigger{{ID: engine.NewID(midnight), Name: "due", Type: engine.Scheduled, Schedule: tt.before}}}
+				id, err := store.CreateWorkflow(t.Context(), "w", body, "owner", time.Now())
+				must(t, err)
+				next := func(trigger engine.Trigger) time.Time {
+					cron, err := schedule.Parse(trigger.Schedule)
+					must(t, err)
+					return cron.Next(time.Now(), time.UTC)
+				}
+				_, err = store.PublishWorkflow(t.Context(), id, 0, nil, "owner", time.Now(), next)
+				must(t, err)
+				clock := alarm.New(store, s, slog.New(slog.DiscardHandler), time.Now)
+				ctx, cancel := context.WithTimeout(t.Context(), 35*time.Hour)
+				defer cancel()
+				edited := make(chan error, 1)
+				go func() {
+					time.Sleep(9*time.Hour + 30*time.Minute)
+					body.Triggers[0].Schedule = tt.after
+					op := string(engine.NewID(time.Now()))
+					_, err := store.Edit(ctx, id, []string{op}, func(draft.Draft, map[string]bool) (engine.WorkflowBody, []draft.Entry, error) {
+						return body, []draft.Entry{{Op: op, Act: op, Kind: draft.SetWorkflow, By: "owner"}}, nil
+					})
+					if err == nil {
+						_, err = store.PublishWorkflow(ctx, id, 1, nil, "owner", time.Now(), next)
+					}
+					clock.Wake()
+					edited <- err
+				}()
+
+				must(t, clock.Run(ctx))
+
+				must(t, <-edited)
+				var want []time.Time
+				for _, hours := range tt.want {
+					want = append(want, midnight.Add(time.Duration(hours)*time.Hour))
 				}
 				if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
 					t.Errorf("fired at %v, want %v", s.fired, want)
