@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -93,7 +94,9 @@ func (b *Buckets) Client(ctx context.Context, id engine.ID) (*s3.Client, error) 
 }
 
 // Open makes a client. It asks nothing of the store yet.
-func Open(ctx context.Context, c Config) (*s3.Client, error) {
+func Open(ctx context.Context, c Config) (*s3.Client, error) { return open(ctx, c, patience) }
+
+func open(ctx context.Context, c Config, patience time.Duration) (*s3.Client, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithLogger(logging.Nop{}),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
@@ -119,6 +122,7 @@ func Open(ctx context.Context, c Config) (*s3.Client, error) {
 		if c.Endpoint != "" {
 			o.BaseEndpoint = aws.String(c.Endpoint)
 		}
+		o.HTTPClient = listener{o.HTTPClient, patience}
 	}), nil
 }
 
@@ -127,6 +131,9 @@ func Open(ctx context.Context, c Config) (*s3.Client, error) {
 func Explain(err error, address string) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
+	}
+	if silent, ok := errors.AsType[*silence](err); ok {
+		return engine.Errorf(engine.Invalid, "The object store at %s sent nothing for %s while %s was read. See whether it runs, and run again.", silent.host, silent.wait, address)
 	}
 	switch Code(err) {
 	case "AccessDenied", "Forbidden", "AllAccessDisabled", "AccountProblem":
