@@ -100,7 +100,7 @@ test("a table is copied by its key, from the first click to the second run", asy
   // Back to a key: first what it would do, then the move, then the run.
   const dogear = (...args) => execFileSync(binary, args.toSpliced(2, 0, "--data", house.data), { encoding: "utf8" });
   assert.match(dogear("bookmark", "rewind", "copy orders", "--to-key", "600", "--dry-run"), /402 rows|merged on id/);
-  dogear("bookmark", "rewind", "copy orders", "--to-key", "600");
+  dogear("bookmark", "rewind", "copy orders", "--to-key", "600", "--yes");
   sql(`UPDATE ${tableName} SET note = 'changed' WHERE id IN (600, 700)`);
   await page.goto(job);
   await run();

@@ -119,7 +119,7 @@ type bookmarkPause struct {
 
 // Run pauses.
 func (c *bookmarkPause) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, trial{}, control.Move{Kind: engine.MovePause, Why: c.Why})
+	return c.make(ctx, term, risk{}, control.Move{Kind: engine.MovePause, Why: c.Why})
 }
 
 type bookmarkResume struct {
@@ -129,24 +129,24 @@ type bookmarkResume struct {
 
 // Run resumes.
 func (c *bookmarkResume) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, trial{}, control.Move{Kind: engine.MoveResume, Why: c.Why})
+	return c.make(ctx, term, risk{}, control.Move{Kind: engine.MoveResume, Why: c.Why})
 }
 
 type bookmarkReset struct {
 	of
-	trial
+	risk
 	why
 	All bool `help:"Every bookmark of the job."`
 }
 
 // Run resets.
 func (c *bookmarkReset) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveReset, All: c.All, Why: c.Why})
+	return c.make(ctx, term, c.risk, control.Move{Kind: engine.MoveReset, All: c.All, Why: c.Why})
 }
 
 type bookmarkRewind struct {
 	of
-	trial
+	risk
 	why
 	To    *int     `xor:"to" help:"The version to restore; 0 is before the first."`
 	ToRun string   `xor:"to" help:"The version that this run made."`
@@ -163,16 +163,16 @@ func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
 	case c.ToRun == "" && c.At.IsZero() && c.ToKey == nil:
 		return engine.Errorf(engine.Invalid, "Say where to rewind to: --to VERSION, --to-run RUN, --at TIME or, of a table, --to-key KEY.")
 	}
-	return c.make(ctx, term, c.trial, move)
+	return c.make(ctx, term, c.risk, move)
 }
 
 type bookmarkUndo struct {
 	of
-	trial
+	risk
 	why
 }
 
 // Run takes the newest move back.
 func (c *bookmarkUndo) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveUndo, Why: c.Why})
+	return c.make(ctx, term, c.risk, control.Move{Kind: engine.MoveUndo, Why: c.Why})
 }

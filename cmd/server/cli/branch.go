@@ -37,14 +37,14 @@ func (c *bookmarkBranch) Run(ctx context.Context, term Terminal) error {
 
 type bookmarkPromote struct {
 	branch
-	trial
+	risk
 	why
 }
 
 // Run promotes a branch: what it counts as read counts for runs.
 func (c *bookmarkPromote) Run(ctx context.Context, term Terminal) error {
 	o := of{mark: c.mark, Branch: c.Branch}
-	return o.make(ctx, term, c.trial, control.Move{Kind: engine.MovePromote, Why: c.Why})
+	return o.make(ctx, term, c.risk, control.Move{Kind: engine.MovePromote, Why: c.Why})
 }
 
 type bookmarkDrop struct {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -51,7 +52,7 @@ func yes(chosen bool) string {
 
 type bookmarkImport struct {
 	mark
-	trial
+	risk
 	why
 	Glue bool   `help:"The file is what aws glue get-job-bookmark --job-name NAME printed."`
 	File string `arg:"" type:"path" help:"A file that bookmark export wrote; - is standard input."`
@@ -59,8 +60,14 @@ type bookmarkImport struct {
 
 // Run makes what the file says count as read.
 func (c *bookmarkImport) Run(ctx context.Context, term Terminal) error {
-	from := term.In
-	if c.File != "-" {
+	var from io.ReadSeeker
+	if c.File == "-" {
+		text, err := io.ReadAll(term.In)
+		if err != nil {
+			return engine.Errorf(engine.Invalid, "Cannot read standard input: %w", err)
+		}
+		from = bytes.NewReader(text)
+	} else {
 		file, err := os.Open(c.File)
 		if err != nil {
 			return engine.Errorf(engine.Invalid, "Cannot read %s: %w", c.File, err)
@@ -75,6 +82,9 @@ func (c *bookmarkImport) Run(ctx context.Context, term Terminal) error {
 			return err
 		}
 		return c.print(term, would, func(t *table) { planRows(t, &would) })
+	}
+	if err := c.warn(ctx, term, query, from); err != nil {
+		return err
 	}
 	moved, err := ask[control.Bookmark](ctx, c.Data, http.MethodPost, "/bookmark/import", query, from)
 	if err != nil {

@@ -201,6 +201,13 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		t.Errorf("got runs\n%s\nwant %s", list, run.ID)
 	}
 
+	const twice = "out appends: about 2 rows would stand twice."
+	for _, move := range [][]string{{"reset"}, {"reset", "--all"}, {"rewind", "--to", "0"}, {"undo"}, {"read-again", "--file", "1.csv"}} {
+		_, err := s.run(t, "", slices.Concat([]string{"bookmark", move[0], "copy"}, move[1:])...)
+		if engine.CodeOf(err) != engine.Conflict || !strings.HasPrefix(engine.MessageOf(err), twice) || !strings.Contains(engine.MessageOf(err), "--yes") {
+			t.Errorf("%q without --yes: got %v, want it refused with %q", move, err, twice)
+		}
+	}
 	for _, step := range []struct {
 		args []string
 		want string
@@ -208,9 +215,9 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"show", "copy"}, "v1"},
 		{[]string{"pause", "copy", "--why", "audit"}, "yes"},
 		{[]string{"resume", "copy"}, "no"},
-		{[]string{"reset", "copy", "--ctx", "input", "--why", "from the beginning"}, "v2"},
+		{[]string{"reset", "copy", "--ctx", "input", "--why", "from the beginning", "--yes"}, "v2"},
 		{[]string{"undo", "copy"}, "v3"},
-		{[]string{"rewind", "copy", "--to", "0"}, "v4"},
+		{[]string{"rewind", "copy", "--to", "0", "--yes"}, "v4"},
 		{[]string{"show", "copy"}, "from the beginning"},
 		{[]string{"list"}, "copy"},
 		{[]string{"plan", "copy"}, "1 file, 19 B"},
@@ -219,7 +226,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"set-now", "copy", "--why", "loaded by hand"}, "v5"},
 		{[]string{"plan", "copy"}, "0 files, 0 B"},
 		{[]string{"read-again", "copy", "--pattern", "*.csv", "--dry-run"}, "about 2 rows would stand twice"},
-		{[]string{"read-again", "copy", "--file", "1.csv"}, "v6"},
+		{[]string{"read-again", "copy", "--file", "1.csv", "--yes"}, "v6"},
 		{[]string{"plan", "copy"}, "asked for by owner"},
 		{[]string{"hold", "copy", "--file", "1.csv", "--dry-run"}, "0 files, 0 B"},
 		{[]string{"hold", "copy", "--file", "1.csv", "--why", "wrong prices"}, "v7"},
@@ -240,7 +247,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"drop", "copy", "what if", "--dry-run"}, "by which runs read"},
 		{[]string{"branches", "copy"}, "what if"},
 		{[]string{"drop", "copy", "what if"}, "branch what if"},
-		{[]string{"rewind", "copy", "--at", "2020-01-01"}, "v12"},
+		{[]string{"rewind", "copy", "--at", "2020-01-01", "--yes"}, "v12"},
 	} {
 		if got := s.ok(t, append([]string{"bookmark"}, step.args...)...); !strings.Contains(got, step.want) {
 			t.Errorf("bookmark %q: got\n%s\nwant %q", step.args, got, step.want)
@@ -293,7 +300,7 @@ func TestABookmarkGoesToAWSGlueAndComesBack(t *testing.T) {
 	s.ok(t, "workflow", "run", "--wait", "w")
 	file := filepath.Join(t.TempDir(), "glue.json")
 	s.ok(t, "bookmark", "export", "copy", "--glue", "--out", file)
-	s.ok(t, "bookmark", "reset", "copy")
+	s.ok(t, "bookmark", "reset", "copy", "--yes")
 
 	would := s.ok(t, "bookmark", "import", "copy", file, "--glue", "--dry-run")
 	s.ok(t, "bookmark", "import", "copy", file, "--glue", "--why", "back from AWS")

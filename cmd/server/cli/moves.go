@@ -17,6 +17,12 @@ type trial struct {
 	DryRun bool `help:"Say what the move would do, and change nothing."`
 }
 
+// risk is a trial of a move after which rows that were read may come again.
+type risk struct {
+	trial
+	Yes bool `help:"Make the move although rows would stand twice in a target, without looking first."`
+}
+
 // pick chooses files of a source.
 type pick struct {
 	File    []string `help:"Name of a file as the source shows it. May be repeated."`
@@ -31,7 +37,7 @@ func (p *pick) selection() engine.Selection {
 
 // make makes a move and shows the bookmark as it stands then, or what it would
 // do.
-func (o *of) make(ctx context.Context, term Terminal, t trial, move control.Move) error {
+func (o *of) make(ctx context.Context, term Terminal, t risk, move control.Move) error {
 	move.Owner, move.Ctx, move.Branch = o.Job, o.Ctx, o.Branch
 	if t.DryRun {
 		would, err := post[control.Waiting](ctx, o.Data, "/bookmark/plan", move)
@@ -39,6 +45,9 @@ func (o *of) make(ctx context.Context, term Terminal, t trial, move control.Move
 			return err
 		}
 		return o.print(term, would, func(t *table) { planRows(t, &would) })
+	}
+	if err := o.warn(ctx, term, t, move); err != nil {
+		return err
 	}
 	moved, err := post[control.Bookmark](ctx, o.Data, "/bookmark", move)
 	if err != nil {
@@ -124,13 +133,13 @@ func planRows(t *table, w *control.Waiting) {
 type bookmarkReadAgain struct {
 	of
 	pick
-	trial
+	risk
 	why
 }
 
 // Run makes chosen files count as not read.
 func (c *bookmarkReadAgain) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveReadAgain, Pick: c.selection(), Why: c.Why})
+	return c.make(ctx, term, c.risk, control.Move{Kind: engine.MoveReadAgain, Pick: c.selection(), Why: c.Why})
 }
 
 type bookmarkHold struct {
@@ -142,7 +151,7 @@ type bookmarkHold struct {
 
 // Run holds chosen files.
 func (c *bookmarkHold) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveHold, Pick: c.selection(), Why: c.Why})
+	return c.make(ctx, term, risk{trial: c.trial}, control.Move{Kind: engine.MoveHold, Pick: c.selection(), Why: c.Why})
 }
 
 type bookmarkRelease struct {
@@ -154,7 +163,7 @@ type bookmarkRelease struct {
 
 // Run releases what is held.
 func (c *bookmarkRelease) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveRelease, Pick: c.selection(), Why: c.Why})
+	return c.make(ctx, term, risk{trial: c.trial}, control.Move{Kind: engine.MoveRelease, Pick: c.selection(), Why: c.Why})
 }
 
 type bookmarkSetNow struct {
@@ -165,7 +174,7 @@ type bookmarkSetNow struct {
 
 // Run makes everything in the source count as read.
 func (c *bookmarkSetNow) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveSetNow, Why: c.Why})
+	return c.make(ctx, term, risk{trial: c.trial}, control.Move{Kind: engine.MoveSetNow, Why: c.Why})
 }
 
 type bookmarkAdopt struct {
@@ -176,5 +185,5 @@ type bookmarkAdopt struct {
 
 // Run says that a changed source is the same thing.
 func (c *bookmarkAdopt) Run(ctx context.Context, term Terminal) error {
-	return c.make(ctx, term, c.trial, control.Move{Kind: engine.MoveAdopt, Why: c.Why})
+	return c.make(ctx, term, risk{trial: c.trial}, control.Move{Kind: engine.MoveAdopt, Why: c.Why})
 }
