@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -12,6 +13,10 @@ import (
 
 // ownKey names the lock under which one server at a time changes the schema.
 const ownKey = 0x646f67656172 // "dogear"
+
+// forkTime is how long the child of a killed server, which it was just starting,
+// may hold the lock of its parent.
+const forkTime = 500 * time.Millisecond
 
 // Own makes this the one server of an SQLite file, or says that there is
 // another. The ownership goes with the process, however it ends, or with
@@ -24,7 +29,11 @@ func (s *Store) Own() (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the database: %w", err)
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for end := time.Now().Add(forkTime); err != nil && time.Now().Before(end); err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) {
+		time.Sleep(forkTime / 20)
+	}
+	if err != nil {
 		_ = file.Close()
 		return nil, engine.Errorf(engine.Conflict, "Another Dogear server works on the database %s. Stop it first; several servers need PostgreSQL (--database postgres://...).", s.path)
 	}

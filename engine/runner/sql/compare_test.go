@@ -132,7 +132,7 @@ func TestAFullCompareReadsWhatAnOracleSays(t *testing.T) {
 		h.job.SQL.Sinks[0].Keys = []string{"a", "b"}
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
-		o := &rowOracle{random: rand.New(rand.NewPCG(seed, 0)), rows: map[string]int{}, read: map[string]int{}}
+		o := &rowOracle{random: rand.New(rand.NewPCG(seed, 0)), rows: map[string]int{}, read: map[string]int{}, target: map[string]int{}}
 		o.past = []map[string]int{{}}
 		steps := 40
 		if testing.Short() {
@@ -155,6 +155,10 @@ type rowOracle struct {
 	rows   map[string]int   // as the table is
 	read   map[string]int   // as it was read
 	past   []map[string]int // after each version
+	// target is what was ever delivered. A row that changed after a version, was
+	// read, and changed back counts as read again once people rewind to that
+	// version: then the target keeps what lay between (ADR 0014).
+	target map[string]int
 	roots  []string
 	told   []string
 }
@@ -236,14 +240,20 @@ func (o *rowOracle) run(t *testing.T, h *house, b tabletest.Base) {
 		}
 	}
 	for _, key := range chosen[:bounded] {
-		o.read[key] = o.rows[key]
+		o.read[key], o.target[key] = o.rows[key], o.rows[key]
 	}
 	o.past, o.roots = append(o.past, maps.Clone(o.read)), append(o.roots, h.ledger.marks["orders"].Root)
 	if bounded < want {
 		return
 	}
-	if missing := b.Rows(t, "SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT 1 FROM copy_of c WHERE c.a = o.a AND c.b = o.b AND c.n = o.n)"); missing != "0" {
-		t.Errorf("%s rows of the table are not in the target", missing)
+	stale := 0
+	for key, n := range o.rows {
+		if was, ok := o.target[key]; !ok || was != n {
+			stale++
+		}
+	}
+	if missing := b.Rows(t, "SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT 1 FROM copy_of c WHERE c.a = o.a AND c.b = o.b AND c.n = o.n)"); missing != fmt.Sprint(stale) {
+		t.Errorf("%s rows of the table are not in the target, want %d", missing, stale)
 	}
 }
 
