@@ -22,6 +22,9 @@ type slots struct {
 	// ending are the nodes that end in that group: their slots are free for its
 	// claims.
 	ending map[engine.NodeKey]*engine.NodeRun
+	// change is by how much the claims and the ends of the group change what is
+	// taken of each seat.
+	change map[seat]int
 	// back are nodes whose slot was given back when their end was written.
 	back   map[engine.NodeKey]bool
 	limits map[seat]int
@@ -59,14 +62,25 @@ func (s seat) full(n *engine.NodeRun) string {
 func (s *slots) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claimed, s.ending = map[engine.NodeKey]*engine.NodeRun{}, map[engine.NodeKey]*engine.NodeRun{}
+	s.claimed, s.ending, s.change = map[engine.NodeKey]*engine.NodeRun{}, map[engine.NodeKey]*engine.NodeRun{}, map[seat]int{}
 }
 
 // ends notes that a node which holds a slot ends in this group.
 func (s *slots) ends(n engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ending[n.Key()] != nil {
+		return // the group is being committed a second time
+	}
 	s.ending[n.Key()] = &n
+	s.alter(&n, -1)
+}
+
+// alter notes what one claim or end of the group changes.
+func (s *slots) alter(n *engine.NodeRun, by int) {
+	for _, seat := range seats(n) {
+		s.change[seat] += by
+	}
 }
 
 // claim takes a slot for node, if there is one. why says in words what is full.
@@ -77,18 +91,7 @@ func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 		return true, "" // the group is being committed a second time
 	}
 	for _, seat := range seats(&n) {
-		same := 0
-		for _, other := range s.claimed {
-			if seat.has(other) {
-				same++
-			}
-		}
-		for _, other := range s.ending {
-			if seat.has(other) {
-				same--
-			}
-		}
-		if s.busy[seat]+same >= s.limit(seat) {
+		if s.busy[seat]+s.change[seat] >= s.limit(seat) {
 			return false, seat.full(&n)
 		}
 	}
@@ -96,6 +99,7 @@ func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 		return false, "waits for one of the server's slots"
 	}
 	s.claimed[n.Key()] = &n
+	s.alter(&n, 1)
 	return true, ""
 }
 
@@ -103,7 +107,10 @@ func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 func (s *slots) unclaim(key engine.NodeKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.claimed, key)
+	if n := s.claimed[key]; n != nil {
+		s.alter(n, -1)
+		delete(s.claimed, key)
+	}
 }
 
 // limitsOf is how often the job of n may run at once, and how many places its
@@ -166,7 +173,7 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 			}
 		}
 	}
-	s.claimed, s.ending = nil, nil
+	s.claimed, s.ending, s.change = nil, nil, nil
 	return counted
 }
 
