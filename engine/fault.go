@@ -108,9 +108,29 @@ func (b *JobBody) Faults() []Fault {
 	for i := range b.SQL.Sinks {
 		f.sink("sink."+strconv.Itoa(i)+".", &b.SQL.Sinks[i], names)
 	}
+	f.overwritten(b)
 	f.twice(b.SQL)
 	f.ownInput(b.SQL)
 	return f
+}
+
+// overwritten refuses to overwrite partitions with what is new alone: the rows
+// that were read before would be gone from them (Safe writes).
+func (f *faults) overwritten(b *JobBody) {
+	overwrites := slices.IndexFunc(b.SQL.Sinks, func(s Sink) bool { return s.Mode == OverwritePartitions })
+	if overwrites < 0 || b.Bookmark == BookmarkOff {
+		return
+	}
+	for i, s := range b.SQL.Sources {
+		at, to := "source."+strconv.Itoa(i)+".", b.SQL.Sinks[overwrites].Place()
+		switch {
+		case s.Read == ReadAll:
+		case s.Table != "":
+			f.add(at+"read", "%s is overwritten by partitions: the new rows of a table alone would take the place of all that a partition holds. Read the table whole each time, or merge by key.", to)
+		case s.Options.Partition == "":
+			f.add(at+"partition", "%s is overwritten by partitions: a late file would leave its partition with that file alone. Write to which partition each file belongs, such as {year}/{month}/*.csv, read the source whole each time, or merge by key.", to)
+		}
+	}
 }
 
 // twice refuses a source that is made to read rows again beside a target that

@@ -53,6 +53,8 @@ type Here struct {
 	Connections []engine.Connection
 	Pools       map[string]int // places by name
 	Schedules   schedule.Rules // what the server asks of schedules
+	// MayUse says why a path may not be used by the server; nil allows every one.
+	MayUse func(path string) error
 }
 
 // reader turns names into ids and collects what is wrong.
@@ -63,7 +65,8 @@ type reader struct {
 	links map[string]engine.ID
 	pools map[string]int
 	rules schedule.Rules
-	wrong []string // whole sentences
+	may   func(path string) error // nil: all
+	wrong []string                // whole sentences
 }
 
 // maxWrong is how many sentences one answer holds.
@@ -72,7 +75,7 @@ const maxWrong = 20
 // Resolve finds out what importing d would make and change on a server, at
 // time now, or says everything that is wrong with it. Nothing is written.
 func Resolve(d Document, here Here, now time.Time) (Set, error) {
-	r := &reader{rules: here.Schedules, pools: here.Pools, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
+	r := &reader{rules: here.Schedules, may: here.MayUse, pools: here.Pools, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
 	for _, c := range here.Connections {
 		r.links[c.Name] = c.ID
 	}

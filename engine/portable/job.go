@@ -196,7 +196,20 @@ func (r *reader) job(j *Job) engine.JobBody {
 		})
 	}
 	r.faults(about, body.Faults())
+	r.targets(about, body.SQL.Sinks)
 	return body
+}
+
+// targets refuses folders that this server may not write.
+func (r *reader) targets(about string, sinks []engine.Sink) {
+	for i, s := range sinks {
+		if s.Path == "" || r.may == nil {
+			continue
+		}
+		if err := r.may(s.Path); engine.CodeOf(err) == engine.Forbidden {
+			r.say("%s, sink.%d.path: %s", about, i, engine.MessageOf(err))
+		}
+	}
 }
 
 // script completes the body of a job of the kind python.

@@ -145,6 +145,14 @@ jobs:
         path: out
 `
 
+// mayUse is what a server may not write.
+func mayUse(path string) error {
+	if strings.HasPrefix(path, "/etc") {
+		return engine.Errorf(engine.Forbidden, "%s may not be used.", path)
+	}
+	return nil
+}
+
 func TestImportRefusesAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ old, new, want string }{
@@ -162,6 +170,8 @@ func TestImportRefusesAndSaysWhere(t *testing.T) {
 		"no name":                {"  name: w", `  name: ""`, "A workflow needs a name."},
 		"two jobs of one name":   {"jobs:\n", "jobs:\n  - name: j\n    kind: sql\n", `two jobs named "j"`},
 		"a rule of jobs":         {"        path: out", "        path: out\n        mode: merge", "sink.0.keys: A merge needs the columns"},
+		"a foreign folder":       {"        path: out", "        path: /etc/out", "Job j, sink.0.path: /etc/out may not be used."},
+		"overwriting by new":     {"        path: out", "        path: out\n        mode: overwrite_partitions\n        partition_by: [day]", "source.0.partition: out is overwritten by partitions"},
 		"an unknown mode":        {"        path: out", "        path: out\n        mode: upsert", `There is no way to write "upsert".`},
 		"a schedule":             {"type: on_demand", "type: scheduled\n      schedule: cron(61 * * * ? *)", "The schedule of go is not valid"},
 		"an undeclared property": {"SELECT * FROM input", "SELECT getvariable('Day') FROM input", "uses the property Day, which this workflow does not declare"},
@@ -177,7 +187,7 @@ func TestImportRefusesAndSaysWhere(t *testing.T) {
 
 			d, err := portable.Parse([]byte(strings.Replace(small, test.old, test.new, 1)))
 			if err == nil {
-				_, err = portable.Resolve(d, portable.Here{}, noon)
+				_, err = portable.Resolve(d, portable.Here{MayUse: mayUse}, noon)
 			}
 
 			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), test.want) {

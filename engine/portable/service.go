@@ -31,6 +31,8 @@ type Service struct {
 	Now   func() time.Time
 	// Schedules is what the server asks of schedules.
 	Schedules schedule.Rules
+	// MayUse says why a path may not be used by this server.
+	MayUse func(path string) error
 	// Next says when a trigger fires next.
 	Next func(t engine.Trigger, after time.Time) time.Time
 	// Imported is told of an import that was written. It may be nil.
@@ -109,7 +111,7 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 
 // here reads what a document is compared with.
 func (s *Service) here(ctx context.Context, name string) (Here, error) {
-	here := Here{Schedules: s.Schedules}
+	here := Here{Schedules: s.Schedules, MayUse: s.MayUse}
 	var err error
 	if here.Jobs, err = s.Store.JobDrafts(ctx); err != nil {
 		return here, err

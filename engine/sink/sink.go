@@ -302,6 +302,9 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 		return s.discardUploads(ctx, sink, at, engine.PartName(batch.Number, batch.Tag(), index))
 	}
 	root, err := s.roots.MayExist(at.Root)
+	if engine.CodeOf(err) == engine.Forbidden {
+		return nil // so no stage was made, and that is why the batch failed
+	}
 	if err != nil {
 		return err
 	}

@@ -423,6 +423,10 @@ func TestATargetOutsideTheRootsIsRefused(t *testing.T) {
 	if engine.CodeOf(err) != engine.Forbidden {
 		t.Errorf("got %v, want a refusal", err)
 	}
+	// No stage was made, so that there is nothing to complain of afterwards.
+	if err := g.open().Discard(t.Context(), g.Sink, 0, engine.Batch{ID: batchID, Number: 1}); err != nil {
+		t.Errorf("discard: got %v, want nothing to do", err)
+	}
 }
 
 func TestExistingFilesOfAMergeCanBeRead(t *testing.T) {

@@ -261,6 +261,7 @@ func (p *Pages) answerPanel(c web.Ctx, card string) error {
 
 func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) error {
 	form := job.ReadForm(values, panel.JobState)
+	p.refuseTargets(&form)
 	panel.Job, panel.Errors = &form, form.Errors
 	if len(form.Errors) > 0 {
 		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))

@@ -206,6 +206,7 @@ func (p *Pages) saveJob(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	p.refuseTargets(&v.Form)
 	if len(v.Form.Errors) > 0 {
 		return web.Render(c, http.StatusUnprocessableEntity, job.Form(v))
 	}
@@ -224,6 +225,18 @@ func (p *Pages) saveJob(c web.Ctx) error {
 		}
 	}
 	return web.Go(c, "/jobs/"+string(id))
+}
+
+// refuseTargets says in a form which folders this server may not write.
+func (p *Pages) refuseTargets(form *job.Fields) {
+	if form.Body.SQL == nil {
+		return
+	}
+	for i, s := range form.Body.SQL.Sinks {
+		if wrong := p.outside([]string{s.Path}); len(wrong) > 0 {
+			form.Errors["sink."+strconv.Itoa(i)+".path"] = wrong[0]
+		}
+	}
 }
 
 // growJob answers POST /jobs/:id/form/source, /step and /sink with the form as

@@ -129,6 +129,20 @@ func TestAFormWithAMistakeKeepsWhatWasTyped(t *testing.T) {
 	}
 }
 
+func TestAJobMayNotWriteOutsideTheFoldersOfItsServer(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+
+	status, body := site.change(t, "/jobs/"+string(site.job), url.Values{
+		"name": {"typed"}, "bookmark": {"enabled"}, "source.0.name": {"raw"}, "source.0.path": {"/data/*.csv"},
+		"sink.0.from": {"raw"}, "sink.0.path": {"/etc/out"}, "sink.0.mode": {"append"},
+	})
+
+	if status != http.StatusUnprocessableEntity || !strings.Contains(body, "/etc/out may not be used: it is not below /data.") {
+		t.Errorf("POST = %d, want 422 with the folder that may not be written:\n%s", status, body)
+	}
+}
+
 func TestSavingAJobKeepsWhatTheFormDoesNotShow(t *testing.T) {
 	t.Parallel()
 	site := serve(t)

@@ -46,6 +46,7 @@ type house struct {
 	cfg     Config
 	log     *slog.Logger
 	store   *db.Store
+	mayUse  func(path string) error // why a path is not for this server
 	hub     *event.Hub
 	auth    *auth.Service
 	exec    *exec.Exec
@@ -65,6 +66,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, hub: event.New(), auth: auth.New(store, time.Now), metrics: newMetrics(prometheus.NewRegistry())}
 	roots := place.Roots{Base: cfg.folder("files"), Allowed: append([]string{cfg.folder("files")}, cfg.Root...)}
 	buckets := bucket.New(connections{store})
+	h.mayUse = places{roots: roots}.MayUse
 	sources := source.New(roots, buckets)
 	tables := table.New(roots, connections{store})
 	worker := duck.Worker{Command: cfg.Worker}
