@@ -2,14 +2,18 @@ package exec_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"dogear/db"
 	"dogear/engine"
 	"dogear/engine/exec"
 	"dogear/engine/flow"
+	"dogear/engine/runner"
 )
 
 // The cases of the field that are about runs (cases.jsonl).
@@ -160,6 +164,76 @@ func TestA19AndD10ADueTimeStartsOneRun(t *testing.T) {
 		late := due.Add(time.Minute)
 		if _, err := other.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Due: late, Next: late.Add(time.Minute)}); engine.CodeOf(err) != engine.LimitHit {
 			t.Errorf("A19: a due time on another server at the limit: %v, want the limit", err)
+		}
+	})
+}
+
+// unreliable is a store whose next commit is lost before it is written, or
+// whose answer is lost after it was.
+type unreliable struct {
+	*db.Store
+	before, after bool
+}
+
+func (u *unreliable) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
+	lost := []flow.Written{{Err: errors.New("the server is gone")}}
+	if u.before {
+		u.before = false
+		return lost
+	}
+	written := u.Store.Commit(ctx, steps)
+	if u.after {
+		u.after = false
+		return lost
+	}
+	return written
+}
+
+// TestD11ADueTimeAndItsRunAreWrittenTogether: whoever dies between them leaves
+// both or none, and whoever tries again starts no second run.
+func TestD11ADueTimeAndItsRunAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.stop()
+		trigger := engine.Trigger{ID: engine.NewID(time.Now()), Name: "daily", Type: engine.Scheduled, Schedule: "cron(0 12 * * ? *)", Actions: []engine.Action{{Ref: h.job("a", 0)}}}
+		id, err := h.store.CreateWorkflow(t.Context(), "w", engine.WorkflowBody{Triggers: []engine.Trigger{trigger}}, "owner", time.Now())
+		must(t, err)
+		due := time.Now().UTC().Truncate(time.Minute)
+		_, err = h.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", time.Now(), func(engine.Trigger) time.Time { return due })
+		must(t, err)
+		store := &unreliable{Store: h.store}
+		e := exec.New(exec.Config{
+			Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work}, Processes: dead{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Dir: t.TempDir(), Slots: 1, Committed: func(flow.Writes) { h.tell() },
+		})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		t.Cleanup(func() { cancel(); must(t, <-done) })
+		count := func() (runs, ticks int) {
+			all, err := h.store.Runs(t.Context(), engine.RunFilter{Object: id})
+			must(t, err)
+			used, err := h.store.Ticks(t.Context(), trigger.ID, 10)
+			must(t, err)
+			return len(all), len(used)
+		}
+		fire := flow.Fire{Trigger: trigger.ID, Due: due, Next: due.Add(24 * time.Hour)}
+
+		store.before = true
+		_, err = e.Due(t.Context(), id, fire)
+		if runs, ticks := count(); err == nil || runs != 0 || ticks != 0 {
+			t.Errorf("after a death before the commit: %v with %d runs and %d ticks, want none", err, runs, ticks)
+		}
+		store.after = true
+		_, err = e.Due(t.Context(), id, fire)
+		if runs, ticks := count(); err == nil || runs != 1 || ticks != 1 {
+			t.Errorf("after a death behind the commit: %v with %d runs and %d ticks, want one of each", err, runs, ticks)
+		}
+		if _, err = e.Due(t.Context(), id, fire); engine.CodeOf(err) != engine.Conflict {
+			t.Errorf("the next server: %v, want a conflict", err)
+		}
+		if runs, _ := count(); runs != 1 {
+			t.Errorf("%d runs, want one", runs)
 		}
 	})
 }

@@ -156,7 +156,7 @@ func mayUse(path string) error {
 func TestImportRefusesAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ old, new, want string }{
-		"an unknown key":         {"    kind: sql", "    knid: sql", "line 11: the key knid is not known in a job"},
+		"B22 a misspelled key":   {"    kind: sql", "    knid: sql", "line 11: the key knid is not known in a job"},
 		"a key twice":            {"    kind: sql", "    kind: sql\n    kind: sql", "line 12"},
 		"a number that is text":  {"    kind: sql", "    kind: sql\n    retries: many", "line 12: `many` is not of the kind"},
 		"a list that is a map":   {"jobs:\n  - name: j\n", "jobs:\n    name: j\n", "line 10: this is not of the kind"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -288,4 +289,28 @@ func TestD09AnEditFiresNothingThatHasPassed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestD18AZoneThatIsNotKnownStopsItsScheduleAlone: it is never taken for UTC,
+// and says why it stopped; the next one fires. Zone data is in the binary.
+func TestD18AZoneThatIsNotKnownStopsItsScheduleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := t.TempDir() + "/dogear.db"
+		store := dbtest.Open(t, path)
+		publish(t, store, noonly)
+		s := &starter{store: store}
+		all, err := store.Schedules(t.Context())
+		must(t, err)
+		dbtest.Exec(t, path, "UPDATE schedule SET zone = 'Mars/Olympus'")
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Hour)
+		defer cancel()
+
+		must(t, alarm.New(store, s, slog.New(slog.DiscardHandler), time.Now).Run(ctx))
+
+		ticks, err := store.Ticks(t.Context(), all[0].Trigger, 10)
+		must(t, err)
+		if len(s.fired) != 0 || len(ticks) != 1 || !strings.Contains(ticks[0].Note, "stopped") || !strings.Contains(ticks[0].Note, "Mars/Olympus") {
+			t.Errorf("fired at %v with %+v, want it stopped with the reason", s.fired, ticks)
+		}
+	})
 }
