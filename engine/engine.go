@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
@@ -47,8 +48,9 @@ func ParseID(text string) (ID, error) {
 const maxName = 255
 
 // CheckName refuses names that are empty, longer than 255 characters or that
-// hold control characters. Everything else is a name: blanks, slashes, quotes,
-// markup and emoji too.
+// hold characters which are not seen: controls, ends of lines, and those that
+// turn the direction of text and so show a name as another. Everything else is
+// a name: blanks, slashes, quotes, markup and emoji too.
 func CheckName(kind, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -60,11 +62,17 @@ func CheckName(kind, name string) error {
 			kind, maxName, utf8.RuneCountInString(name))
 	}
 	for _, r := range name {
-		if r < ' ' && r != '\t' || r == 0x7f {
+		if unicode.IsControl(r) || hidden(r) {
 			return Errorf(Invalid, "The name of a %s is one line of text; this one holds the control character U+%04X.", kind, r)
 		}
 	}
 	return nil
+}
+
+// hidden reports the characters that embed, override or isolate a direction of
+// text, and the separators of lines and paragraphs.
+func hidden(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029
 }
 
 // Kind says what an object or a node is.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -133,7 +134,7 @@ func readGlue(from io.Reader, name string) (glueEntry, glueElement, error) {
 		JobBookmarkEntry *glueEntry
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return entry, element, notGlue("it is not JSON: %v", err)
+		return entry, element, notGlue("%s", wrongJSON("it", err))
 	}
 	entry = answer.glueEntry
 	if answer.JobBookmarkEntry != nil {
@@ -144,7 +145,7 @@ func readGlue(from io.Reader, name string) (glueEntry, glueElement, error) {
 	}
 	var elements map[string]json.RawMessage
 	if err := json.Unmarshal(text, &elements); err != nil {
-		return entry, element, notGlue("its JobBookmark is not a JSON object: %v", err)
+		return entry, element, notGlue("%s", wrongJSON("its JobBookmark", err))
 	}
 	names := slices.Sorted(maps.Keys(elements))
 	raw, ok := elements[name]
@@ -157,7 +158,7 @@ func readGlue(from io.Reader, name string) (glueEntry, glueElement, error) {
 		return entry, element, notGlue("it has no context %q. It has: %s. Give the source one of these as its context", name, strings.Join(names, ", "))
 	}
 	if err := json.Unmarshal(raw, &element); err != nil {
-		return entry, element, notGlue("its context %q cannot be read: %v", name, err)
+		return entry, element, notGlue("%s", wrongJSON(fmt.Sprintf("its context %q", name), err))
 	}
 	if element.Class != glueFiles {
 		return entry, element, notGlue(
@@ -183,6 +184,18 @@ func (e glueElement) mark() (glueMark, error) {
 		}
 	}
 	return mark, nil
+}
+
+// wrongJSON says what is wrong with a JSON text in the words of JSON.
+func wrongJSON(what string, err error) string {
+	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return fmt.Sprintf("%s is not JSON: %v", what, err)
+	case odd.Field == "":
+		return fmt.Sprintf("%s is not a JSON object, but of the kind %s", what, odd.Value)
+	}
+	return fmt.Sprintf("%s has a %s of the kind %s, which it never is", what, odd.Field, odd.Value)
 }
 
 func notGlue(format string, args ...any) error {

@@ -98,6 +98,9 @@ func TestWhatIsNoBookmarkOfGlueIsRefused(t *testing.T) {
 		"a bookmark of ours":   {`{"dogear_bookmark":1,"job":"load"}`, `no context "src"`},
 		"a job that was reset": {`{"JobBookmarkEntry":{"JobName":"j","JobBookmark":"{}"}}`, "has read nothing, or was reset"},
 		"not an object":        {`{"JobBookmarkEntry":{"JobName":"j","JobBookmark":"[]"}}`, "not a JSON object"},
+		"an array":             {`[{"JobName":"j"}]`, "it is not a JSON object, but of the kind array."},
+		"a number for a text":  {`{"JobBookmarkEntry":{"JobName":7}}`, "it has a JobBookmarkEntry.JobName of the kind number"},
+		"a context of arrays":  {`{"src":[]}`, `its context "src" is not a JSON object, but of the kind array.`},
 		"other contexts":       {two, `It has: a, b.`},
 		"a table":              {`{"src":{"jsonClass":"SomethingElse"}}`, `its context "src" is a SomethingElse`},
 		"no class":             {`{"src":{}}`, "thing without a jsonClass"},
@@ -113,7 +116,7 @@ func TestWhatIsNoBookmarkOfGlueIsRefused(t *testing.T) {
 
 			_, err := w.service(noon).Make(t.Context(), w.mark.ID, glueMove(tt.text), "owner")
 
-			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "Nothing was changed.") {
+			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "Nothing was changed.") || strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "bookmark.glue") {
 				t.Errorf("Make = %v, want it refused with %q", err, tt.want)
 			}
 			if *w.mark != before {

@@ -208,6 +208,9 @@ func TestMappingReadsPaths(t *testing.T) {
 		{"sales_{day}.csv", "x/sales_2026-03-01.csv", map[string]string{"day": "2026-03-01"}},
 		{"day={day}/**", "day=7/deep/er/a.csv", map[string]string{"day": "7"}},
 		{"sales_{day}.csv", "other_1.csv", nil},
+		{"**/{day}.csv", "7.csv", map[string]string{"day": "7"}},
+		{"in/**/{day}.csv", "in/7.csv", map[string]string{"day": "7"}},
+		{"in/**/{day}.csv", "in/deep/er/7.csv", map[string]string{"day": "7"}},
 	}
 	for _, tt := range tests {
 		m, err := bookmark.ParseMapping(tt.pattern)

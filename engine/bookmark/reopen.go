@@ -19,7 +19,7 @@ type Mapping struct {
 	pattern *regexp.Regexp
 }
 
-var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}|\*\*|\*|\?`)
+var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}|\*\*/|\*\*|\*|\?`)
 
 // ParseMapping reads a pattern.
 func ParseMapping(text string) (Mapping, error) {
@@ -41,6 +41,8 @@ func parsePattern(text string) (Mapping, error) {
 		re.WriteString(regexp.QuoteMeta(text[at:found[0]]))
 		at = found[1]
 		switch token := text[found[0]:found[1]]; {
+		case token == "**/": // no folder too
+			re.WriteString(`(?:.*/)?`)
 		case token == "**":
 			re.WriteString(`.*`)
 		case token == "*":

@@ -27,6 +27,9 @@ func newPicker(s engine.Selection) (*picker, error) {
 			p.keys[key] = true
 		}
 	}
+	if strings.ContainsAny(s.Pattern, "[]") {
+		return nil, engine.Errorf(engine.Invalid, "The pattern %q has a bracket, which a pattern cannot hold: * stands for any text in a folder, ** crosses folders, ? is one character. Name files with brackets one by one.", s.Pattern)
+	}
 	if s.Pattern != "" {
 		pattern, err := parsePattern(s.Pattern)
 		if err != nil {

@@ -36,7 +36,7 @@ func TestPickedFilesAreReadAgain(t *testing.T) {
 		want string
 	}{
 		"by name":      {engine.Selection{Keys: []string{"in/2026/11/02/b.csv"}}, "in/2026/11/02/b.csv"},
-		"by pattern":   {engine.Selection{Pattern: "2026/11/0[1]/*"}, ""},
+		"at the root":  {engine.Selection{Pattern: "**/in/2026/11/01/a.csv"}, "in/2026/11/01/a.csv"},
 		"by folder":    {engine.Selection{Pattern: "2026/11/01/*"}, "in/2026/11/01/a.csv"},
 		"across":       {engine.Selection{Pattern: "in/**"}, "in/2026/11/01/a.csv in/2026/11/02/b.csv in/2026/11/03/c.csv"},
 		"since a day":  {engine.Selection{Since: noon.AddDate(0, 0, 1)}, "in/2026/11/02/b.csv in/2026/11/03/c.csv"},
@@ -61,6 +61,17 @@ func TestPickedFilesAreReadAgain(t *testing.T) {
 				t.Errorf("read %q again, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestABracketInAPatternIsSaidToBeWrong(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"[", "2026/11/0[1]/*"} {
+		_, err := readWorld(t, engine.Merge).make(t, bookmark.Move{Kind: engine.MoveReadAgain, Pick: engine.Selection{Pattern: pattern}})
+
+		if engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), "has a bracket, which a pattern cannot hold") {
+			t.Errorf("%q: got %v, want it refused by its bracket", pattern, err)
+		}
 	}
 }
 

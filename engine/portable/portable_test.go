@@ -70,7 +70,10 @@ func TestExportImportExportIsTheSameText(t *testing.T) {
 // document draws a workflow of two jobs and a crawler with odd names and texts.
 func document(t *rapid.T, connection string) portable.Document {
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("aZ9 :#'\"-{}[]|>&*!%@`,?/\\<é🦊\u202e\u0085")), 0, 12, -1)
-	name := func(i int, label string) string { return fmt.Sprintf("n%d%sx", i, word.Draw(t, label)) }
+	name := func(i int, label string) string {
+		seen := strings.NewReplacer("\u202e", "", "\u0085", "") // a name may not hold them
+		return fmt.Sprintf("n%d%sx", i, seen.Replace(word.Draw(t, label)))
+	}
 	first, second, crawler := name(1, "job"), name(2, "job"), name(3, "crawler")
 	header := rapid.Bool().Draw(t, "header")
 	settle := rapid.Int64Range(0, 9000).Draw(t, "settle")
