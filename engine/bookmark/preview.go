@@ -149,22 +149,30 @@ func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
 	if again.Files == 0 {
 		return "Nothing that was read comes again.", true
 	}
-	for _, sink := range job.SQL.Sinks {
-		switch sink.Mode {
-		case engine.Append, "":
-			rows := int64(float64(again.Bytes) * density)
-			return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
-		case engine.OverwritePartitions:
-			return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
-		case engine.Merge:
-			if sink.LatestBy == "" {
-				return fmt.Sprintf("%s is merged on %s: no row stands twice. Without a column that says which row is the latest, an older row that is read again replaces a newer one.",
-					sink.Place(), strings.Join(sink.Keys, ", ")), false
-			}
-			return fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Place(), strings.Join(sink.Keys, ", ")), true
-		case engine.Replace:
-			return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
+	said, safe := "This job writes nothing.", true
+	for i, sink := range job.SQL.Sinks {
+		text, harmless := alarmOf(sink, int64(float64(again.Bytes)*density))
+		if i == 0 || safe && !harmless { // the first that is not safe speaks for all
+			said, safe = text, harmless
 		}
 	}
-	return "This job writes nothing.", true
+	return said, safe
+}
+
+// alarmOf says what one sink does with about so many rows that come again.
+func alarmOf(sink engine.Sink, rows int64) (string, bool) {
+	switch sink.Mode {
+	case engine.OverwritePartitions:
+		return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
+	case engine.Merge:
+		merged := fmt.Sprintf("%s is merged on %s: no row stands twice.", sink.Place(), strings.Join(sink.Keys, ", "))
+		if sink.LatestBy == "" {
+			return merged + " Without a column that says which row is the latest, an older row that is read again replaces a newer one.", false
+		}
+		return merged, true
+	case engine.Replace:
+		return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
+	case engine.Append, "":
+	}
+	return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
 }

@@ -64,6 +64,20 @@ func TestPickedFilesAreReadAgain(t *testing.T) {
 	}
 }
 
+// TestTheAlarmIsThatOfTheTargetThatIsNotSafe: a job may write to several.
+func TestTheAlarmIsThatOfTheTargetThatIsNotSafe(t *testing.T) {
+	t.Parallel()
+	w := readWorld(t, engine.Merge)
+	w.job.SQL.Sinks = append(w.job.SQL.Sinks, engine.Sink{From: "src", Path: "log", Mode: engine.Append})
+
+	p, err := w.service(noon.AddDate(0, 0, 5)).Preview(t.Context(), w.mark.ID, bookmark.Move{Kind: engine.MoveReset}, "owner")
+
+	must(t, err)
+	if p.Safe || !strings.HasPrefix(p.Alarm, "log appends: about ") {
+		t.Errorf("got %t with %q, want the alarm of the target that appends", p.Safe, p.Alarm)
+	}
+}
+
 func TestABracketInAPatternIsSaidToBeWrong(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"[", "2026/11/0[1]/*"} {
