@@ -28,7 +28,7 @@ func (t risk) warn(term Terminal, would control.Waiting, err error) error {
 	case t.Yes:
 		return nil
 	case err != nil:
-		return engine.Errorf(engine.CodeOf(err), "What this would do cannot be said, so nothing was moved. %s With --yes the move is made unseen.", engine.MessageOf(err))
+		return engine.Errorf(engine.CodeOf(err), "%s Nothing was moved. Where only the look at the next run failed, --yes makes the move without it.", engine.MessageOf(err))
 	case would.Again.Files == 0:
 		return nil
 	case !would.Safe:

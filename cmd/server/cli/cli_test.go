@@ -208,6 +208,9 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 			t.Errorf("%q without --yes: got %v, want it refused with %q", move, err, twice)
 		}
 	}
+	if _, err := s.run(t, "", "bookmark", "read-again", "copy", "--pattern", "["); engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), "has a bracket") || !strings.Contains(engine.MessageOf(err), "Nothing was moved.") {
+		t.Errorf("a pattern that is wrong: got %v", err)
+	}
 	for _, step := range []struct {
 		args []string
 		want string
