@@ -53,7 +53,7 @@ test("a table is compared row by row, and its page says what is new, changed and
   await page.waitForURL(/connections\/[0-9A-Z]{26}/);
   await page.getByRole("button", { name: "Test connection" }).click();
   await page.getByText("give the connection the certificate of its CA").or(page.getByText("is not made for")).waitFor();
-  await page.getByText("A certificate of your own").click();
+  await page.getByText("Certificate and server name").click();
   await page.getByLabel("CA certificate").fill(readFileSync(process.env.DOGEAR_TEST_POSTGRES_CA, "utf8"));
   await page.getByLabel("Server name").fill("database.test");
   await page.getByRole("button", { name: "Save" }).click();
