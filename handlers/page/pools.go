@@ -47,7 +47,7 @@ func (p *Pages) savePool(c web.Ctx) error {
 	again := func(field, message string) error {
 		v := pool.View{Errors: form.Errors{field: message}, Name: name, Places: text}
 		if c.FormValue("new") == "" { // it stands in its own row
-			v = pool.View{Said: message}
+			v = pool.View{Wrong: message}
 		}
 		return p.showPools(c, http.StatusUnprocessableEntity, v)
 	}
@@ -91,7 +91,7 @@ func (p *Pages) deletePool(c web.Ctx) error {
 	name := c.FormValue("name")
 	err := p.Store.DeletePool(c.Request().Context(), name)
 	if code := engine.CodeOf(err); code == engine.Conflict || code == engine.NotFound {
-		return p.showPools(c, http.StatusConflict, pool.View{Said: engine.MessageOf(err)})
+		return p.showPools(c, http.StatusConflict, pool.View{Wrong: engine.MessageOf(err)})
 	}
 	if err == nil {
 		err = p.Exec.PoolsChanged(c.Request().Context())

@@ -15,6 +15,7 @@ type View struct {
 	Name, Places string
 	Errors       form.Errors
 	Said         string // what was done
+	Wrong        string // why something was not done
 	CSRF         string
 }
 

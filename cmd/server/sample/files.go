@@ -48,7 +48,7 @@ func (f Files) Fill(today time.Time) error {
 	}
 	for i := Days; i >= 1; i-- {
 		day := today.AddDate(0, 0, -i)
-		if err := f.write(name(day), day, whole, arrival(day)); err != nil {
+		if err := f.write(name(day), day, whole, arrival(day, today)); err != nil {
 			return err
 		}
 	}
@@ -57,8 +57,15 @@ func (f Files) Fill(today time.Time) error {
 
 func name(day time.Time) string { return day.Format(time.DateOnly) + ".csv" }
 
-// arrival is two in the morning after a day.
-func arrival(day time.Time) time.Time { return day.Truncate(24 * time.Hour).Add(26 * time.Hour) }
+// arrival is two in the morning after a day, or a while ago where that is still
+// to come.
+func arrival(day, now time.Time) time.Time {
+	at := day.Truncate(24 * time.Hour).Add(26 * time.Hour)
+	if soon := now.Add(-10 * time.Minute); at.After(soon) {
+		return soon
+	}
+	return at
+}
 
 // Added is what AddNextDay did, in the words of a page.
 type Added struct {

@@ -113,7 +113,7 @@ func (w *work) begin(ctx context.Context) (*shim.Child, runner.Result, error) {
 
 // lost is the end of a script of which nobody knows how it ended.
 func lost() runner.Result {
-	return runner.Result{State: engine.Failed, Error: "The script was lost: its process is gone and has left no exit code. Its machine went down, or somebody killed it with everything around it. It may have done a part of its work."}
+	return runner.Result{State: engine.Failed, Error: "The script was lost: its process is gone and has left no exit code. Its machine went down, another server took its work over, or somebody killed it with everything around it. It may have done a part of its work."}
 }
 
 // start starts the script.
