@@ -43,7 +43,7 @@ test("a table is compared row by row, and its page says what is new, changed and
   const address = new URL(server);
   let page = await house.page("/connections/new");
   await page.getByLabel("Leads to").selectOption("postgres");
-  await page.getByLabel("Host").fill(address.hostname);
+  await page.getByLabel("Host", { exact: true }).fill(address.hostname);
   await page.getByLabel("Name", { exact: true }).fill("vault");
   await page.getByLabel("Port").fill(address.port);
   await page.getByLabel("Database").fill(address.pathname.slice(1));

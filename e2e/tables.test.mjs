@@ -40,7 +40,7 @@ test("a table is copied by its key, from the first click to the second run", asy
   const address = new URL(server);
   let page = await house.page("/connections/new");
   await page.getByLabel("Leads to").selectOption("postgres");
-  await page.getByLabel("Host").fill(address.hostname);
+  await page.getByLabel("Host", { exact: true }).fill(address.hostname);
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await page.getByLabel("Port").fill(address.port);
   await page.getByLabel("Database").fill(address.pathname.slice(1));
