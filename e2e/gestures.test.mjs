@@ -254,9 +254,14 @@ test("Escape closes a menu wherever the focus has gone", async () => {
 });
 
 test("the panel shows the workflow again when nothing is selected", async () => {
-  const heading = (text) => page.locator("#panel h2", { hasText: text }).waitFor();
+  const heading = (text, timeout = 15_000) => page.locator("#panel h2", { hasText: text }).waitFor({ timeout });
+  // The canvas may still be moving after the gesture before; then the click
+  // beside the card is only a click beside it.
   await card("two").click();
-  await heading("two");
+  await heading("two", 4_000).catch(async () => {
+    await card("two").click();
+    await heading("two");
+  });
   await card("two").press("Escape");
   await heading("Workflow");
   await card("two").click();
