@@ -273,6 +273,10 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.panel.show(card);
   }
 
+  renamed(card: string, name: string): void {
+    this.panel.renamed(card, name);
+  }
+
   nameOf(card: string): string {
     const drawn = this.view.cards.get(card)?.querySelector("[data-slot=name]")?.textContent;
     return drawn || new Names(this.graph, this.sync?.infos ?? this.data.infos).of(card);

@@ -26,6 +26,7 @@ export interface Bench {
   select(cards: Iterable<string>): void;
   focusCard(card: string | undefined): void;
   details(card: string): void;
+  renamed(card: string, name: string): void; // wherever the name stands beside the card
   choose(at: Spot, label: string, choices: Choice[], search?: string): void;
   refused(refusal: Refusal): void;
   say(text: string): void;
@@ -162,13 +163,18 @@ export class Edits {
     if (!element) return;
     const t = this.bench.graph.triggers.get(card);
     rename(element, this.nameOf(card), async (name) => {
-      if (t) return void this.act({ op: "set_trigger", card, patch: { name }, prev: { name: t.name } });
+      if (t) {
+        if (this.act({ op: "set_trigger", card, patch: { name }, prev: { name: t.name } })) this.bench.renamed(card, name);
+        return;
+      }
       const answer = await wire("POST", `/api/ui/workflows/${this.bench.workflow}/names/${card}`, { name });
       if (answer.status !== 200) {
         const { message } = (answer.json ?? {}) as { message?: string };
         return this.bench.refused(new Refusal("rule", message ?? "The server did not answer, and it keeps the names. Try again in a moment."));
       }
-      this.sync.rename(card, (answer.json as { name: string }).name);
+      const { name: kept } = answer.json as { name: string };
+      this.sync.rename(card, kept);
+      this.bench.renamed(card, kept);
       this.bench.say(`Renamed to ${name}`);
     });
   }

@@ -8,6 +8,7 @@ const rest = 120; // ms after a click, so that a double click asks once
 
 export class Panel {
   private shown: string | undefined;
+  private loading: string | undefined; // a card whose panel was asked for and is not there yet
   private due: ReturnType<typeof setTimeout> | undefined;
   private asked = 0;
 
@@ -26,6 +27,7 @@ export class Panel {
   // that is shown already.
   show(card: string | undefined, again = false): void {
     clearTimeout(this.due);
+    this.loading = undefined;
     const turn = ++this.asked;
     const url = new URL(location.href);
     if (card) url.searchParams.set("node", card);
@@ -45,10 +47,25 @@ export class Panel {
     await this.settled();
     if (turn !== this.asked) return;
     this.shown = undefined; // from here on an answer may come at any moment
+    this.loading = card;
     await window.htmx?.ajax("GET", this.address(card), { source: "#panel", target: "#panel", swap: "innerHTML" });
     if (turn !== this.asked) return;
+    this.loading = undefined;
     this.shown = card;
     this.box!.inert = false;
+  }
+
+  // renamed is told that a card has got another name on the canvas. A panel that
+  // is on its way may still say the old one and is asked for again; in one that
+  // is there only the name changes, so that what was typed beside it stays.
+  renamed(card: string, name: string): void {
+    if (card === this.loading) return this.show(card, true);
+    if (card !== this.shown || !this.box) return;
+    const title = this.box.querySelector("h2");
+    if (title) title.textContent = name;
+    const field = this.box.querySelector<HTMLInputElement>("input[name=name]");
+    if (field && field.value === field.defaultValue) field.value = name;
+    if (field) field.defaultValue = name;
   }
 
   // enter puts the focus into the panel once it shows what was asked for.

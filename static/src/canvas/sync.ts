@@ -110,11 +110,14 @@ export class Sync {
     return act;
   }
 
-  // rename tells the name that a job or crawler has got.
+  // rename tells the name that a job or crawler has got. An answer that is on
+  // its way may still say the old one, so the server is asked once more.
   rename(card: string, name: string): void {
     const info = this.infos[card];
     if (info) this.infos[card] = { ...info, name };
     this.watcher.changed(false);
+    this.pulls = true;
+    void this.save();
   }
 
   undo(): void {
