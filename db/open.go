@@ -23,6 +23,7 @@ import (
 
 	"dogear/db/migrations"
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // Store reads and writes everything that Dogear remembers. It is safe for use
@@ -210,7 +211,9 @@ func (s *Store) txThen(ctx context.Context, run engine.ID, then func(stands bool
 	if err := fn(ctx, tx); err != nil {
 		return diskFull(err)
 	}
+	failpoint.Hit("db.commit.before")
 	err = s.commitTx(ctx, tx)
+	failpoint.Hit("db.commit.after")
 	stands = err == nil
 	return diskFull(err)
 }

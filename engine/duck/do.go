@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // killAfter is how long a worker has to end after it was asked to.
@@ -139,7 +140,9 @@ func (w Worker) spawn(ctx context.Context, dir string) (*process, error) {
 	p.cmd.Stderr = &p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.alive, err = p.cmd.StdinPipe(); err == nil {
+		failpoint.Hit("duck.start.before")
 		err = p.cmd.Start()
+		failpoint.Hit("duck.start.after")
 	}
 	if err != nil {
 		requestWrite.Close()
@@ -154,7 +157,9 @@ const workerEnv = "DOGEAR_WORKER"
 
 // send gives the worker its request. Until then it does nothing.
 func (p *process) send(req Request) error {
+	failpoint.Hit("duck.release.before")
 	err := json.NewEncoder(p.request).Encode(req)
+	failpoint.Hit("duck.release.after")
 	if closed := p.request.Close(); err == nil {
 		err = closed
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 	"dogear/engine/runner"
 )
@@ -84,6 +85,8 @@ func (e *Exec) Run(ctx context.Context) error {
 	e.work.Wait()
 	end()
 	others.Wait()
+	failpoint.Hit("exec.leave.before")
+	defer failpoint.Hit("exec.leave.after")
 	return e.Store.Leave(context.WithoutCancel(ctx), e.id())
 }
 
@@ -188,7 +191,10 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 // store writes a group under the lease: without one it writes nothing.
 func (e *Exec) store(steps []flow.Step) []flow.Written {
 	if !e.isFenced() {
-		return e.Store.Commit(e.leased(), steps)
+		failpoint.Hit("exec.commit.before")
+		written := e.Store.Commit(e.leased(), steps)
+		failpoint.Hit("exec.commit.after")
+		return written
 	}
 	written := make([]flow.Written, len(steps))
 	for i := range written {

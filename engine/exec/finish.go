@@ -12,6 +12,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/bookmark"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 	"dogear/engine/runner"
 )
@@ -64,7 +65,9 @@ func (a *attempt) publish(ctx context.Context) {
 	// the next server does it again.
 	calm := context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
+		failpoint.Hit("exec.publish.before")
 		tables, err := work.Publish(calm, batch, a)
+		failpoint.Hit("exec.publish.after")
 		if err == nil {
 			a.published(calm, batch, tables)
 			return
@@ -185,6 +188,7 @@ func (a *attempt) tooLate(ctx context.Context, state engine.State, err error) {
 // run; its log stays.
 func (a *attempt) clean() {
 	dir := a.e.path("work", a.node.Key())
+	failpoint.Hit("exec.clean.before")
 	if err := os.RemoveAll(dir); err != nil {
 		a.e.Log.Warn("the directory of an attempt could not be removed", "run", a.node.Run, "node", a.node.Ref, "err", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/runner"
 )
 
@@ -47,9 +48,11 @@ func (e *Exec) join(ctx context.Context) error {
 	before := time.Now()
 	self := e.Self
 	self.ID, self.Started = engine.NewID(e.Now()), e.Now().UTC()
+	failpoint.Hit("exec.join.before")
 	if err := e.Store.Join(ctx, self, e.TTL); err != nil {
 		return fmt.Errorf("join the servers of the database: %w", err)
 	}
+	failpoint.Hit("exec.join.after")
 	if err := e.bury(ctx, self); err != nil {
 		return err
 	}
@@ -73,9 +76,11 @@ func (e *Exec) bury(ctx context.Context, self engine.Replica) error {
 		if r.ID == self.ID || !r.Alive() || !here || e.Processes.Alive(r.Process) {
 			continue
 		}
+		failpoint.Hit("exec.bury.before")
 		if err := e.Store.Leave(ctx, r.ID); err != nil {
 			return err
 		}
+		failpoint.Hit("exec.bury.after")
 		e.Log.Info("a server of this machine is dead, its work is taken up", "server", r.ID)
 	}
 	return nil
@@ -110,7 +115,9 @@ func (e *Exec) renew(ctx context.Context) {
 		before := time.Now()
 		last := held.until.Add(-e.margin())
 		asking, cancel := context.WithDeadline(ctx, last)
+		failpoint.Hit("exec.renew.before")
 		err := e.Store.Renew(asking, held.id, e.TTL)
+		failpoint.Hit("exec.renew.after")
 		cancel()
 		switch {
 		case err == nil:

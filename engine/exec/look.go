@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/runner"
 )
 
@@ -123,6 +124,7 @@ func (e *Exec) takeOver(ctx context.Context) error {
 			continue
 		}
 		e.Log.Info("the work of a server that is gone is taken up", "run", n.Run, "node", n.Ref, "server", n.Owner)
+		failpoint.Hit("exec.takeover.before")
 		e.slots.take(&n)
 		e.work.Go(func() { e.adopt(context.WithoutCancel(ctx), n) })
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 )
 
@@ -50,7 +51,9 @@ func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
 				return err
 			}
 		}
+		failpoint.Hit("exec.retake.before")
 		taken, err := e.retake(ctx, n)
+		failpoint.Hit("exec.retake.after")
 		if errors.Is(err, errOtherProcess) {
 			n = taken
 			continue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // Logs keeps the logs of attempts where every server of the database can read
@@ -92,9 +93,11 @@ func (s *shipped) ship(ctx context.Context) error {
 		if n == 0 {
 			return ignoreEOF(err)
 		}
+		failpoint.Hit("exec.ship.before")
 		if err := s.logs.PutLog(ctx, s.key, s.done, bytes.Clone(piece[:n])); err != nil {
 			return err
 		}
+		failpoint.Hit("exec.ship.after")
 		s.done += int64(n)
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/bucket"
+	"dogear/engine/failpoint"
 	"dogear/engine/place"
 )
 
@@ -140,7 +141,9 @@ func (u *upload) send(ctx context.Context, client *s3.Client, at place.Place) er
 		return err
 	}
 	defer file.Close()
+	failpoint.Hit("sink.begin.before")
 	begun, err := client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: aws.String(at.Bucket), Key: aws.String(at.Root + u.Key)})
+	failpoint.Hit("sink.begin.after")
 	if err != nil {
 		return err
 	}
@@ -163,6 +166,7 @@ func (u *upload) send(ctx context.Context, client *s3.Client, at place.Place) er
 		if err != nil {
 			return err
 		}
+		failpoint.Hit("sink.part.after")
 		u.ETags = append(u.ETags, aws.ToString(sent.ETag))
 	}
 	whole := md5.Sum(sums) //nolint:gosec // the ETag of S3 is defined by it
@@ -183,16 +187,20 @@ func (s *Sink) publishBucket(ctx context.Context, sink engine.Sink, m engine.Sin
 	}
 	for _, u := range x.Uploads {
 		s.step()
+		failpoint.Hit("sink.complete.before")
 		if err := u.complete(ctx, client, at); err != nil {
 			return bucket.Explain(err, at.Address()+u.Key)
 		}
+		failpoint.Hit("sink.complete.after")
 	}
 	for _, key := range x.Old {
 		if slices.ContainsFunc(m.Files, func(f engine.OutFile) bool { return f.Path == key }) {
 			continue
 		}
 		s.step()
+		failpoint.Hit("sink.delete.before")
 		_, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(at.Bucket), Key: aws.String(at.Root + key)})
+		failpoint.Hit("sink.delete.after")
 		if err != nil {
 			return bucket.Explain(err, at.Address()+key)
 		}
@@ -240,9 +248,11 @@ func (s *Sink) abort(ctx context.Context, sink engine.Sink, at place.Place, uplo
 		if u.ID == "" {
 			continue
 		}
+		failpoint.Hit("sink.abort.before")
 		_, err := client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
 			Bucket: aws.String(at.Bucket), Key: aws.String(at.Root + u.Key), UploadId: aws.String(u.ID),
 		})
+		failpoint.Hit("sink.abort.after")
 		if err != nil && bucket.Code(err) != "NoSuchUpload" {
 			return bucket.Explain(err, at.Address()+u.Key)
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/place"
 )
 
@@ -133,9 +134,11 @@ func (p *publisher) finish(err error) error {
 		return err
 	}
 	p.step()
+	failpoint.Hit("sink.finish.before")
 	if err := os.RemoveAll(p.stage); err != nil {
 		return fmt.Errorf("remove the stage: %w", err)
 	}
+	failpoint.Hit("sink.finish.after")
 	_ = os.Remove(filepath.Dir(p.stage)) // it stays where another batch has its stage
 	return nil
 }
@@ -169,7 +172,9 @@ func (p *publisher) add(files []engine.OutFile) error {
 			return writeError(p.root, err)
 		}
 		p.step()
+		failpoint.Hit("sink.move.before")
 		err := move(staged, target)
+		failpoint.Hit("sink.move.after")
 		if errors.Is(err, fs.ErrExist) {
 			return engine.Errorf(engine.Conflict, "%s exists already and is not of this batch. Move it away; publishing goes on by itself.", target)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/bucket"
+	"dogear/engine/failpoint"
 	"dogear/engine/place"
 	"dogear/engine/table"
 )
@@ -112,9 +113,11 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 	if err := os.RemoveAll(stage.Dir); err != nil {
 		return Stage{}, writeError(stage.Root, err)
 	}
+	failpoint.Hit("sink.prepare.before")
 	if err := os.MkdirAll(stage.Data, 0o755); err != nil {
 		return Stage{}, writeError(stage.Root, err)
 	}
+	failpoint.Hit("sink.prepare.after")
 	if sink.Mode == "" || sink.Mode == engine.Append {
 		return stage, nil
 	}
@@ -208,9 +211,11 @@ func (s *Sink) stageFolder(m engine.SinkManifest, data string) error {
 	if err := checkFolders(m); err != nil {
 		return err
 	}
+	failpoint.Hit("sink.sync.before")
 	if err := syncTree(data); err != nil {
 		return err
 	}
+	failpoint.Hit("sink.sync.after")
 	s.Whole.Forget()
 	for _, f := range m.Files {
 		info, err := os.Lstat(filepath.Join(data, f.Path))
@@ -308,9 +313,11 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("sink.discard.before")
 	if err := os.RemoveAll(filepath.Join(root, engine.OwnFolder, fmt.Sprintf("stage-%s-%d", batch.ID, index))); err != nil {
 		return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
 	}
+	failpoint.Hit("sink.discard.after")
 	_ = os.Remove(filepath.Join(root, engine.OwnFolder)) // it stays where another batch has its stage
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // replace puts the staged files of a partition in the place of the old ones. A
@@ -44,7 +45,9 @@ func (p *publisher) swap(partition string, files []engine.OutFile, target, stage
 		return p.add(files)
 	}
 	p.step()
+	failpoint.Hit("sink.swap.before")
 	err := exchange(staged, target, aside)
+	failpoint.Hit("sink.swap.after")
 	if errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EBUSY) { // another disk is mounted there
 		return p.add(files)
 	}
@@ -105,7 +108,9 @@ func (p *publisher) clear(partition, replaced string) error {
 		key := filepath.ToSlash(filepath.Join(partition, e.Name()))
 		from, to := filepath.Join(replaced, e.Name()), filepath.Join(p.root, key)
 		if e.Type().IsRegular() && (p.mine(key) || slices.Contains(p.old, key)) {
+			failpoint.Hit("sink.clear.before")
 			err = os.Remove(from)
+			failpoint.Hit("sink.clear.after")
 		} else if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
 			err = move(from, to)
 		}
@@ -130,9 +135,11 @@ func (p *publisher) empty(partition string) error {
 			continue
 		}
 		p.step()
+		failpoint.Hit("sink.remove.before")
 		if err := os.Remove(filepath.Join(p.root, key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		failpoint.Hit("sink.remove.after")
 	}
 	for dir := partition; dir != ""; dir = partitionOf(dir) {
 		if err := unix.Rmdir(filepath.Join(p.root, dir)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/table"
 )
 
@@ -32,7 +33,9 @@ func (s *Sink) target(ctx context.Context, sink engine.Sink, index int, batch en
 // that must go on.
 func stageTable(ctx context.Context, target table.Target, m engine.SinkManifest) (engine.SinkManifest, error) {
 	target.Columns = m.Columns
+	failpoint.Hit("sink.rehearse.before")
 	written, err := target.Rehearse(ctx)
+	failpoint.Hit("sink.rehearse.after")
 	if err != nil {
 		return m, err
 	}
@@ -52,9 +55,11 @@ func (s *Sink) publishTable(ctx context.Context, sink engine.Sink, m engine.Sink
 		return err
 	}
 	target.Batch, target.Columns = x.Batch, m.Columns
+	failpoint.Hit("sink.rows.before")
 	if err := target.Publish(ctx, s.step); err != nil {
 		return err
 	}
+	failpoint.Hit("sink.rows.after")
 	s.prune(ctx, target)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/failpoint"
 )
 
 // Event is an event that the command line sends, or what became of it.
@@ -46,7 +47,9 @@ func (c *control) sendEvent(w http.ResponseWriter, r *http.Request) error {
 	if err := arrival.CheckID(sent.ID); err != nil {
 		return err
 	}
+	failpoint.Hit("control.event.before")
 	fresh, err := c.Store.AddEvent(ctx, engine.TriggerEvent{Trigger: trigger.ID, ID: sent.ID, At: now, Detail: string(sent.Detail)})
+	failpoint.Hit("control.event.after")
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/failpoint"
 	"dogear/handlers/web"
 )
 
@@ -108,7 +109,9 @@ func (h *Hooks) take(c web.Ctx, id engine.ID, call arrival.Call, detail []byte) 
 	if len(detail) > 0 && !json.Valid(detail) {
 		return refuse(c, engine.Errorf(engine.Invalid, "The body is no JSON."))
 	}
+	failpoint.Hit("hook.event.before")
 	fresh, err := h.Store.AddEvent(ctx, engine.TriggerEvent{Trigger: id, ID: call.ID, At: now, Detail: string(detail)})
+	failpoint.Hit("hook.event.after")
 	if err != nil {
 		return refuse(c, err)
 	}

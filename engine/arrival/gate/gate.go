@@ -11,6 +11,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 )
 
@@ -130,7 +131,9 @@ func (g *Gate) start(ctx context.Context, t engine.EventTrigger, events []engine
 	for _, e := range events {
 		fire.Events = append(fire.Events, e.ID)
 	}
+	failpoint.Hit("gate.start.before")
 	run, err := g.Starter.Due(ctx, t.Workflow, fire)
+	failpoint.Hit("gate.start.after")
 	switch engine.CodeOf(err) {
 	case "":
 		g.Log.Info("a batch of events started a run", "workflow", t.Workflow, "events", len(events), "run", run.ID)

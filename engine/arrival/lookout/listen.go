@@ -6,6 +6,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/failpoint"
 )
 
 // pause is how long a queue is left alone that could not be read.
@@ -58,6 +59,7 @@ func (l *Lookout) hear(ctx context.Context, t *engine.EventTrigger) error {
 		found, err := l.told(t, m.Body)
 		if err == nil && len(found) > 0 {
 			var n int
+			failpoint.Hit("lookout.told.before")
 			n, err = l.Store.Arrive(ctx, *t, l.Places.Root(arrival.Place(t.Rule)), found, l.Now().UTC())
 			if n > 0 {
 				l.Came(t.Trigger)
@@ -70,9 +72,11 @@ func (l *Lookout) hear(ctx context.Context, t *engine.EventTrigger) error {
 		done = append(done, m)
 	}
 	if len(done) > 0 {
+		failpoint.Hit("lookout.delete.before")
 		if err := l.Queue.Delete(ctx, t.Rule.Connection, t.Rule.Queue, done); err != nil {
 			return err
 		}
+		failpoint.Hit("lookout.delete.after")
 	}
 	return wrong
 }

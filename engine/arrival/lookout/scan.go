@@ -10,6 +10,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/arrival"
 	"dogear/engine/bookmark"
+	"dogear/engine/failpoint"
 )
 
 // group is how many sightings are written in one transaction.
@@ -118,7 +119,9 @@ func (s *scanner) arrive(ctx context.Context) error {
 	if len(s.found) == 0 {
 		return nil
 	}
+	failpoint.Hit("lookout.arrive.before")
 	n, err := s.Store.Arrive(ctx, *s.t, s.place, s.found, s.Now().UTC())
+	failpoint.Hit("lookout.arrive.after")
 	s.found = s.found[:0]
 	if n > 0 {
 		s.Came(s.t.Trigger)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/place"
 	"dogear/engine/runner"
 	"dogear/engine/runner/shim"
@@ -233,7 +234,9 @@ func keep(dir, name string, body []byte) error {
 	}
 	_, err = file.Write(body)
 	if err = errors.Join(err, file.Close()); err == nil {
+		failpoint.Hit("python.keep.before")
 		err = os.Rename(file.Name(), path)
+		failpoint.Hit("python.keep.after")
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("keep a script: %w", err), os.Remove(file.Name()))

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/runner"
 )
 
@@ -105,7 +106,9 @@ func (t *tail) put(lines string) {
 		t.host.Log(runner.Warn, fmt.Sprintf("the log is cut here: the script has written more than %s. It goes on, and what it writes from now on is dropped.", engine.Bytes(t.limit)))
 		return
 	}
+	failpoint.Hit("python.log.before")
 	t.host.Log(t.level, lines)
+	failpoint.Hit("python.log.after")
 }
 
 // shown is a line as it can be shown: what a progress bar wrote over is gone,

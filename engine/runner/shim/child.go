@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // Child is a script that was released, be it by this server or an earlier one.
@@ -90,10 +91,12 @@ func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
 // Exit is the exit code of the script; ok is false while it has left none.
 // Codes above 128 are those of signals, as a shell counts them.
 func (c *Child) Exit() (code int, ok bool) {
+	failpoint.Hit("shim.exit.before")
 	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
 	if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
 		return 0, false // it is just being written, or never was
 	}
+	failpoint.Hit("shim.exit.after")
 	code, err = strconv.Atoi(string(bytes.TrimSpace(text)))
 	return code, err == nil
 }
@@ -196,5 +199,7 @@ func (c *Child) group(s unix.Signal) {
 	if c.pid == nil || c.cmd == nil && !(Processes{}).Alive(c.Process) {
 		return
 	}
+	failpoint.Hit("shim.kill.before")
 	_ = unix.Kill(-c.Process.PID, s) // it may have ended just now
+	failpoint.Hit("shim.kill.after")
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
 // The files in the folder of an attempt. What a process leaves there outlives
@@ -103,21 +104,27 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("shim.folder.before")
 	if err := os.Rename(waits.dir, c.Dir); err != nil {
 		waits.drop()
 		return nil, fmt.Errorf("give a shim its folder: %w", err)
 	}
+	failpoint.Hit("shim.folder.after")
 	waits.dir = c.Dir
 	err = os.WriteFile(filepath.Join(c.Dir, startFile), []byte(c.script()), 0o600)
 	if err == nil {
+		failpoint.Hit("shim.record.before")
 		err = recorded(ctx, waits.process)
+		failpoint.Hit("shim.record.after")
 	}
 	var child *Child
 	if err == nil { // before the release: after it nothing may fail
 		child, err = open(waits.process, c.Dir, c.Marker, waits.cmd)
 	}
 	if err == nil {
+		failpoint.Hit("shim.release.before")
 		_, err = waits.release.WriteString("\n")
+		failpoint.Hit("shim.release.after")
 	}
 	if err != nil {
 		if child != nil {
@@ -217,7 +224,9 @@ func (s *Shims) begin() (*shim, error) {
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.ExtraFiles = []*os.File{read}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	failpoint.Hit("shim.start.before")
 	err = cmd.Start()
+	failpoint.Hit("shim.start.after")
 	read.Close()
 	if err != nil {
 		release.Close()

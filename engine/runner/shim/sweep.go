@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dogear/engine/failpoint"
 	"dogear/engine/runner"
 )
 
@@ -41,7 +42,9 @@ func killMarked(markers map[string]bool) (n int) {
 		// The number may have become another's since it was looked at.
 		if again, ok := markerOf(pid); ok && again == found {
 			n++
+			failpoint.Hit("shim.sweep.before")
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+			failpoint.Hit("shim.sweep.after")
 		}
 	})
 	return n

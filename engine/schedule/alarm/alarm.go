@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 	"dogear/engine/schedule"
 )
@@ -172,7 +173,9 @@ func leftOut(n int) string {
 
 // start starts a run for a due time.
 func (c *Clock) start(ctx context.Context, s engine.Schedule, fire flow.Fire, now time.Time) time.Time {
+	failpoint.Hit("alarm.fire.before")
 	run, err := c.Starter.Due(ctx, s.Workflow, fire)
+	failpoint.Hit("alarm.fire.after")
 	code := engine.CodeOf(err)
 	switch {
 	case err == nil:
