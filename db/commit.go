@@ -211,7 +211,15 @@ func (s *Store) applyRest(ctx context.Context, tx bun.Conn, w *flow.Writes) erro
 		}
 	}
 	if w.Fire != nil {
-		return s.putFire(ctx, tx, w.Fire, w.Run.ID)
+		if err := s.putFire(ctx, tx, w.Fire, w.Run.ID); err != nil {
+			return err
+		}
+	}
+	if w.Token != nil {
+		return s.putToken(ctx, tx, w.Token, &w.Run)
+	}
+	if w.Properties != nil {
+		return s.putProperties(ctx, tx, w.Properties, &w.Run)
 	}
 	return nil
 }

@@ -63,15 +63,30 @@ func ResolveProperties(defaults, given map[string]string, at Moment) (map[string
 		}
 		resolved[name] = value
 	}
-	maps.Copy(resolved, given)
+	return ChangeProperties(resolved, given)
+}
+
+// ChangeProperties lays change over the properties of a run, to the letter.
+func ChangeProperties(properties, change map[string]string) (map[string]string, error) {
+	changed := make(map[string]string, len(properties)+len(change))
+	maps.Copy(changed, properties)
+	maps.Copy(changed, change)
 	size := 0
-	for name, value := range resolved {
+	for name, value := range changed {
 		size += len(name) + len(value)
 	}
 	if size > MaxProperties {
 		return nil, Errorf(Invalid, "The properties are %d bytes long together, and a run keeps at most %d. Put what is long into a file and pass its address.", size, MaxProperties)
 	}
-	return resolved, nil
+	return changed, nil
+}
+
+// PropertySet is what the properties of a run were from one of its events on.
+type PropertySet struct {
+	Seq    int64 // of the event; 0 is the start of the run
+	At     time.Time
+	By     string
+	Values map[string]string
 }
 
 // MaxProperties bounds the bytes of all names and values of the properties of a

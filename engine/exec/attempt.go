@@ -21,6 +21,7 @@ type attempt struct {
 	e      *Exec
 	node   engine.NodeRun // as it was last written
 	run    engine.Run
+	told   map[string]string // the properties of the run as this attempt is told them
 	job    *engine.Job
 	limit  time.Duration
 	cancel context.CancelCauseFunc
@@ -30,10 +31,11 @@ type attempt struct {
 	batch *engine.Batch
 }
 
-// launch works on a claimed node in a goroutine of its own.
-func (e *Exec) launch(n engine.NodeRun) {
+// launch works on a claimed node in a goroutine of its own. It tells it the
+// properties that its run had when the node was claimed.
+func (e *Exec) launch(n engine.NodeRun, told map[string]string) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{e: e, node: n, cancel: cancel}
+	a := &attempt{e: e, node: n, told: told, cancel: cancel}
 	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
@@ -234,7 +236,7 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	if err != nil {
 		return runner.Attempt{}, err
 	}
-	a.run = p.run
+	a.run, a.run.Properties = p.run, a.told
 	input := runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
 	switch a.node.Ref.Kind {
 	case engine.KindJob:

@@ -37,6 +37,11 @@ type Store interface {
 	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
 	Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error)
 	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)
+	// StartedBy returns the run that a token has started, with the sum of what
+	// was asked for; NotFound where there is none since then.
+	StartedBy(ctx context.Context, object engine.ID, token string, since time.Time) (run engine.ID, asked string, err error)
+	// PropertiesOf is what an attempt was told of the properties of its run.
+	PropertiesOf(ctx context.Context, key engine.NodeKey) (map[string]string, error)
 	Page(ctx context.Context, id string) ([]byte, error)
 	PutPages(ctx context.Context, pages map[string][]byte) error
 }

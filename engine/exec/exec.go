@@ -240,7 +240,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 		switch n.State {
 		case engine.Starting:
 			if claimed[n.Key()] {
-				e.launch(n)
+				e.launch(n, w.Run.Properties)
 			}
 		case engine.Ready:
 			e.await(n)

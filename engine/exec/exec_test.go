@@ -99,8 +99,10 @@ type house struct {
 	ahead   atomic.Int64              // by how much the clock of the server is ahead
 	other   atomic.Pointer[exec.Exec] // hears of what this one commits
 	sink    string                    // where the jobs write, if anywhere
-	ttl     time.Duration
-	slots   int // 0 is the default
+	// properties are what drawn workflows declare.
+	properties map[string]string
+	ttl        time.Duration
+	slots      int // 0 is the default
 }
 
 // tell notes that something was committed.
@@ -177,7 +179,7 @@ func (h *house) job(name string, retries int) engine.Ref {
 // draw makes and publishes a workflow from lines such as "a b -> c on
 // succeeded"; "start -> a" is its trigger on demand.
 func (h *house) draw(lines ...string) engine.ID {
-	body := engine.WorkflowBody{}
+	body := engine.WorkflowBody{Properties: h.properties}
 	for i, line := range lines {
 		left, right, ok := strings.Cut(line, " -> ")
 		if !ok {

@@ -45,6 +45,10 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 
 // takeUp launches an attempt at a node that is this server's from now on.
 func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
+	told, err := e.Store.PropertiesOf(ctx, n.Key())
+	if err != nil {
+		return err
+	}
 	for {
 		if !n.Process.Apart {
 			if err := e.end(ctx, n.Process); err != nil {
@@ -59,7 +63,7 @@ func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
 			continue
 		}
 		if err == nil {
-			e.launch(taken)
+			e.launch(taken, told)
 		}
 		return err
 	}

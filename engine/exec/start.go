@@ -13,10 +13,10 @@ import (
 	"dogear/engine/graph"
 )
 
-// StartWorkflow starts a run of the published version of a workflow, as if its
+// orderWorkflow starts a run of the published version of a workflow, as if its
 // start trigger had fired.
-func (e *Exec) StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error) {
-	w, err := e.Store.Workflow(ctx, id)
+func (e *Exec) orderWorkflow(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
+	w, err := e.Store.Workflow(ctx, o.Object)
 	if err != nil {
 		return engine.Run{}, err
 	}
@@ -24,7 +24,16 @@ func (e *Exec) StartWorkflow(ctx context.Context, id engine.ID, properties map[s
 	if err != nil {
 		return engine.Run{}, err
 	}
-	return e.startWorkflow(ctx, w, start, properties, by, nil)
+	return e.startWorkflow(ctx, w, start, begin{given: o.Properties, by: o.By, token: token})
+}
+
+// begin is how a run of a workflow begins: by a person, by the due time of a
+// schedule, or by a batch of events.
+type begin struct {
+	given map[string]string // properties
+	by    string
+	token *flow.Token
+	fire  *flow.Fire
 }
 
 // Due starts the run that a schedule is due for or that a batch of events is
@@ -43,7 +52,7 @@ func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (eng
 	if fire.Events != nil {
 		by = "event"
 	}
-	return e.startWorkflow(ctx, w, trigger, nil, by, &fire)
+	return e.startWorkflow(ctx, w, trigger, begin{by: by, fire: &fire})
 }
 
 // startTrigger is what a person's start fires: the trigger on demand, else the
@@ -62,7 +71,7 @@ func startTrigger(w *engine.Workflow) (*engine.Trigger, error) {
 		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
 }
 
-func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, given map[string]string, by string, fire *flow.Fire) (engine.Run, error) {
+func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, b begin) (engine.Run, error) {
 	g := graph.New(&w.WorkflowBody)
 	if loop := g.Cycle(); loop != nil {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Workflow %s goes round in a circle and cannot run. Cut one of the connections of the loop.", w.Name)
@@ -70,24 +79,24 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: w.Version, Body: w.WorkflowBody,
-		By: by, Trigger: start.ID, Started: now,
+		By: b.by, Trigger: start.ID, Started: now,
 	}
-	if fire != nil {
-		run.Due = fire.Due
+	if b.fire != nil {
+		run.Due = b.fire.Due
 	}
 	run.Deadline = deadline(&w.WorkflowBody, now)
 	zone, err := zoneOf(start)
 	if err != nil {
 		return engine.Run{}, err
 	}
-	run.Properties, err = engine.ResolveProperties(w.Properties, given, engine.Moment{Run: run.ID, Started: now, Due: run.Due, Zone: zone})
+	run.Properties, err = engine.ResolveProperties(w.Properties, b.given, engine.Moment{Run: run.ID, Started: now, Due: run.Due, Zone: zone})
 	if err != nil {
 		return engine.Run{}, err
 	}
-	if fire != nil && fire.Events != nil {
-		run.Properties[arrival.IDsProperty] = arrival.IDs(fire.Events)
+	if b.fire != nil && b.fire.Events != nil {
+		run.Properties[arrival.IDsProperty] = arrival.IDs(b.fire.Events)
 	}
-	if err := e.checkDeclared(ctx, &w, run.Properties, given); err != nil {
+	if err := e.checkDeclared(ctx, &w, run.Properties, b.given); err != nil {
 		return engine.Run{}, err
 	}
 	e.keep(pin{run, g})
@@ -96,7 +105,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 			return flow.Writes{}, err
 		}
 		writes := flow.Begin(g, st, run, start.ID, now)
-		writes.Fire = fire
+		writes.Fire, writes.Token = b.fire, b.token
 		return writes, nil
 	}})
 	return written.Run, err
@@ -163,52 +172,56 @@ func declares(properties map[string]string) string {
 	return "It declares: " + strings.Join(slices.Sorted(maps.Keys(properties)), ", ") + "."
 }
 
-// StartJob starts a run of one job alone. With pick it reads those files again
-// beside its bookmarks, and nothing else.
-func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error) {
-	job, err := e.Store.Job(ctx, id)
+// orderJob starts a run of one job alone.
+func (e *Exec) orderJob(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
+	job, err := e.Store.Job(ctx, o.Object)
 	if err != nil {
 		return engine.Run{}, err
 	}
 	if job.Version == 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then run it.", job.Name)
 	}
-	if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
+	if missing := engine.Undeclared(&job.JobBody, o.Properties); len(missing) > 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s reads the property %s. Give it a value to run the job alone.", job.Name, strings.Join(missing, ", "))
 	}
-	if pick != nil && job.Kind == engine.JobPython {
+	if o.Pick != nil && job.Kind == engine.JobPython {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Job %s is a script: it has no bookmark, so nothing of it can be read again. Pass what it shall do as a property.", job.Name)
 	}
-	if pick != nil && pick.Empty() {
+	if o.Pick != nil && o.Pick.Empty() {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Choose what is read again: files by name, a path pattern, or when they were written.")
 	}
 	e.keepJob(job)
-	return e.startAlone(ctx, job.Head, engine.Run{Kind: engine.RunJob, Properties: properties, Pick: pick, By: by})
+	return e.startAlone(ctx, job.Head, o, token)
 }
 
-// StartCrawl starts one crawler alone.
-func (e *Exec) StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
-	crawler, err := e.Store.Crawler(ctx, id)
+// orderCrawl starts one crawler alone.
+func (e *Exec) orderCrawl(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
+	crawler, err := e.Store.Crawler(ctx, o.Object)
 	if err != nil {
 		return engine.Run{}, err
 	}
 	if crawler.Version == 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Crawler %s has never been published. Publish it, then run it.", crawler.Name)
 	}
-	return e.startAlone(ctx, crawler.Head, engine.Run{Kind: engine.RunCrawl, By: by})
+	return e.startAlone(ctx, crawler.Head, o, token)
 }
 
-// startAlone starts run, of the job or crawler that head names.
-func (e *Exec) startAlone(ctx context.Context, head engine.Head, run engine.Run) (engine.Run, error) {
+// startAlone starts a run of the job or crawler that head names.
+func (e *Exec) startAlone(ctx context.Context, head engine.Head, o Order, token *flow.Token) (engine.Run, error) {
 	now := e.Now().UTC()
-	run.ID, run.Object, run.Name, run.Version, run.Started = engine.NewID(now), head.ID, head.Name, head.Version, now
+	run := engine.Run{
+		ID: engine.NewID(now), Kind: o.Kind, Object: head.ID, Name: head.Name, Version: head.Version,
+		Properties: o.Properties, Pick: o.Pick, By: o.By, Started: now,
+	}
 	ref := engine.Ref{Kind: engine.KindJob, ID: head.ID}
 	if run.Kind == engine.RunCrawl {
 		ref.Kind = engine.KindCrawler
 	}
 	e.keep(pin{run: run})
 	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-		return flow.BeginAlone(st, run, ref, now), nil
+		writes := flow.BeginAlone(st, run, ref, now)
+		writes.Token = token
+		return writes, nil
 	}})
 	return written.Run, err
 }

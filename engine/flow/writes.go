@@ -53,6 +53,10 @@ type Writes struct {
 	Tables    []engine.TableChange // of the catalog
 	Fire      *Fire                // the due time or the events that this run uses up
 	Inputs    []Input              // lines of batch_input
+	Token     *Token               // by which this run was asked for, where it begins
+	// Properties is set where the step changes the properties of the run: who
+	// changes them. What they are from now on stands in Run.
+	Properties *ChangedBy
 }
 
 // Step is one thing that happened to a run. The store calls Decide inside a
@@ -101,4 +105,18 @@ type Input struct {
 	Root  string
 	Files int64
 	Bytes int64
+}
+
+// Token is what a run was asked for by, so that asking again starts no second
+// one.
+type Token struct {
+	Text  string
+	Asked string    // a sum of everything that was asked for
+	Since time.Time // one that was used before counts no more
+}
+
+// ChangedBy says who changed something, and when.
+type ChangedBy struct {
+	By string
+	At time.Time
 }

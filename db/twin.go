@@ -1,0 +1,50 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dogear/engine"
+)
+
+// Twins finds, for each of runs that has one, the newest earlier run of the same
+// object that asked for the same: with equal properties and picks, by hand like
+// this one, no longer than engine.TwinWindow before it.
+func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
+	var asked []string
+	var args []any
+	started := map[engine.ID]time.Time{}
+	for i := range runs {
+		if r := &runs[i]; r.ByHand() {
+			asked = append(asked, "SELECT ? AS id, ? AS least")
+			// An id begins with the time at which it was made.
+			args = append(args, string(r.ID), string(engine.LeastID(r.Started.Add(-engine.TwinWindow))))
+			started[r.ID] = r.Started
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT r.id, t.id, t.started FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a
+JOIN run AS r ON r.id = a.id
+JOIN run AS t ON t.object_id = r.object_id AND t.id < r.id AND t.id >= a.least
+WHERE t.properties = r.properties AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
+ORDER BY r.id, t.id`), args...)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs that ask for the same: %w", err)
+	}
+	defer rows.Close()
+	twins := map[engine.ID]engine.Twin{}
+	for rows.Next() {
+		var id, twin string
+		var at int64
+		if err := rows.Scan(&id, &twin, &at); err != nil {
+			return nil, fmt.Errorf("look for runs that ask for the same: %w", err)
+		}
+		of := engine.ID(id)
+		twins[of] = engine.Twin{Run: engine.ID(twin), Before: started[of].Sub(instant(at))} // the newest comes last
+	}
+	return twins, rows.Err()
+}

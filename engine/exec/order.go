@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// Order asks for a run.
+type Order struct {
+	Kind       engine.RunKind
+	Object     engine.ID // the workflow, job or crawler
+	Properties map[string]string
+	// Pick, of a job, are files that are read again beside its bookmarks, and
+	// nothing else.
+	Pick *engine.Selection
+	By   string // who asks
+	// Token is a text that whoever asks makes up for this one start: asked again
+	// with it, because the answer got lost, the same run is the answer and no
+	// second one starts. It counts for TokenWindow. "" asks for a run each time.
+	Token string
+}
+
+// TokenWindow is how long the token of an order counts.
+const TokenWindow = 24 * time.Hour
+
+// maxToken is the longest token in bytes, as in AWS Glue's own.
+const maxToken = 255
+
+// Start starts the run that o asks for, or returns the one that it has started
+// before.
+func (e *Exec) Start(ctx context.Context, o Order) (engine.Run, error) {
+	if len(o.Properties) == 0 {
+		o.Properties = nil // an empty list asks for the same as none
+	}
+	token, err := o.token(e.Now())
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if token == nil {
+		return e.begins(ctx, o, nil)
+	}
+	if run, err := e.startedBy(ctx, o.Object, token); engine.CodeOf(err) != engine.NotFound {
+		return run, err
+	}
+	run, err := e.begins(ctx, o, token)
+	if err == nil {
+		return run, nil
+	}
+	// The other call with this token may have come first: the start was refused
+	// for that, or for the room that its run has taken.
+	if run, again := e.startedBy(ctx, o.Object, token); engine.CodeOf(again) != engine.NotFound {
+		return run, again
+	}
+	return run, err
+}
+
+func (e *Exec) begins(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
+	switch o.Kind {
+	case engine.RunWorkflow:
+		return e.orderWorkflow(ctx, o, token)
+	case engine.RunJob:
+		return e.orderJob(ctx, o, token)
+	case engine.RunCrawl:
+		return e.orderCrawl(ctx, o, token)
+	}
+	return engine.Run{}, engine.Errorf(engine.Invalid, "There is no run of the kind %q.", o.Kind)
+}
+
+// startedBy is the run that a token has started; NotFound where there is none.
+func (e *Exec) startedBy(ctx context.Context, object engine.ID, token *flow.Token) (engine.Run, error) {
+	id, asked, err := e.Store.StartedBy(ctx, object, token.Text, token.Since)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if asked != token.Asked {
+		return engine.Run{}, engine.Errorf(engine.Invalid, "The token %q has started run %s with other properties. Make up a new token for each start that is meant to be a new run.", token.Text, id)
+	}
+	return e.Store.Run(ctx, id)
+}
+
+// token is what a start writes of the token of o; nil where it has none.
+func (o *Order) token(now time.Time) (*flow.Token, error) {
+	if o.Token == "" {
+		return nil, nil
+	}
+	if err := checkToken(o.Token); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal([]any{o.Kind, o.Properties, o.Pick})
+	if err != nil {
+		return nil, fmt.Errorf("write down what a start asks for: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return &flow.Token{Text: o.Token, Asked: hex.EncodeToString(sum[:]), Since: now.Add(-TokenWindow)}, nil
+}
+
+func checkToken(text string) error {
+	if len(text) > maxToken {
+		return engine.Errorf(engine.Invalid, "A token has at most %d bytes; this one has %d.", maxToken, len(text))
+	}
+	if !utf8.ValidString(text) {
+		return engine.Errorf(engine.Invalid, "A token is UTF-8 text.")
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			return engine.Errorf(engine.Invalid, "A token is one line of text; this one holds the character U+%04X.", r)
+		}
+	}
+	return nil
+}
+
+// StartWorkflow starts a run of the published version of a workflow, as if its
+// start trigger had fired.
+func (e *Exec) StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error) {
+	return e.Start(ctx, Order{Kind: engine.RunWorkflow, Object: id, Properties: properties, By: by})
+}
+
+// StartJob starts a run of one job alone.
+func (e *Exec) StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error) {
+	return e.Start(ctx, Order{Kind: engine.RunJob, Object: id, Properties: properties, Pick: pick, By: by})
+}
+
+// StartCrawl starts one crawler alone.
+func (e *Exec) StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error) {
+	return e.Start(ctx, Order{Kind: engine.RunCrawl, Object: id, By: by})
+}
