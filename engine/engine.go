@@ -54,19 +54,27 @@ const maxName = 255
 func CheckName(kind, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return Errorf(Invalid, "A %s needs a name.", kind)
+		return Errorf(Invalid, "A%s needs a name.", n(kind))
 	case !utf8.ValidString(name):
 		return Errorf(Invalid, "The name of this %s is not valid UTF-8 text.", kind)
 	case utf8.RuneCountInString(name) > maxName:
-		return Errorf(Invalid, "The name of a %s has at most %d characters; this one has %d.",
-			kind, maxName, utf8.RuneCountInString(name))
+		return Errorf(Invalid, "The name of a%s has at most %d characters; this one has %d.",
+			n(kind), maxName, utf8.RuneCountInString(name))
 	}
 	for _, r := range name {
 		if unicode.IsControl(r) || hidden(r) {
-			return Errorf(Invalid, "The name of a %s is one line of text; this one holds the control character U+%04X.", kind, r)
+			return Errorf(Invalid, "The name of a%s is one line of text; this one holds the control character U+%04X.", n(kind), r)
 		}
 	}
 	return nil
+}
+
+// n is word as it follows "a": with the n of "an" where it needs one.
+func n(word string) string {
+	if strings.ContainsRune("aeiou", rune(word[0])) {
+		return "n " + word
+	}
+	return " " + word
 }
 
 // hidden reports the characters that embed, override or isolate a direction of

@@ -45,12 +45,35 @@ func (f *faults) within(field string, n, most int) {
 	}
 }
 
-// Faults says what is wrong with the limits of one start of a job.
+// Faults says what is wrong with the limits and arguments of one start. They
+// are a job's: a crawler goes by its own, and what is written beside it would
+// never count.
 func (a *Action) Faults() []Fault {
 	var f faults
+	if a.Ref.Kind == KindCrawler {
+		if a.Timeout != 0 {
+			f.add("timeout", "A crawler has the timeout that its own page says. Leave it out here.")
+		}
+		if a.Retries != nil {
+			f.add("retries", "A crawler is not tried again. Leave it out here.")
+		}
+		if len(a.Arguments) > 0 {
+			f.add("arguments", "A crawler takes none. Leave them out.")
+		}
+		return f
+	}
 	f.within("timeout", int(a.Timeout), int(MostMinutes))
 	if a.Retries != nil {
 		f.within("retries", *a.Retries, mostRetries)
+	}
+	for name := range a.Arguments {
+		if err := CheckName("argument", name); err != nil {
+			f.add("arguments", "%s", MessageOf(err))
+			return f
+		}
+	}
+	if _, err := ArgumentsOf(a.Arguments); err != nil {
+		f.add("arguments", "%s", MessageOf(err))
 	}
 	return f
 }

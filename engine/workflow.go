@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -118,6 +119,27 @@ type Action struct {
 	// instead of the job's own.
 	Timeout Minutes `json:"timeout,omitempty"`
 	Retries *int    `json:"retries,omitempty"`
+}
+
+// Passed lists the arguments that every start of ref is given: a job may read
+// them though the workflow does not declare them.
+func (w *WorkflowBody) Passed(ref Ref) map[string]string {
+	var passed map[string]string
+	for _, t := range w.Triggers {
+		for _, a := range t.Actions {
+			switch {
+			case a.Ref != ref:
+			case passed == nil:
+				passed = maps.Clone(a.Arguments)
+				if passed == nil {
+					return nil
+				}
+			default:
+				maps.DeleteFunc(passed, func(name, _ string) bool { _, also := a.Arguments[name]; return !also })
+			}
+		}
+	}
+	return passed
 }
 
 // Trigger returns the trigger with that id, or nil.

@@ -42,6 +42,7 @@ func sharedCases(t *testing.T) []shared {
 	}
 	loose := apply(t, engine.WorkflowBody{}, placed(1, 300), placed(2, 600), placed(3, 900))
 	line := apply(t, loose, trigger(100, engine.OnDemand), connect(string(id(100)), card(1), 0), connect(card(1), card(2), 200), connect(card(2), card(3), 201))
+	limited := apply(t, line, draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Limits: &draft.Limits{Timeout: 5, Retries: new(2)}}})
 	gate := apply(t, line, trigger(101, engine.Conditional), connect(card(1), string(id(101)), 0), connect(card(3), string(id(101)), 0), placed(4, 1200), connect(string(id(101)), card(4), 0))
 	fork := apply(t, gate, draft.Op{Kind: draft.Disconnect, Card: card(3), To: string(id(101))}, connect(string(id(101)), card(3), 0))
 	_, cut, err := draft.Apply(gate, draft.Op{Kind: draft.DelNode, Card: card(1)}, names())
@@ -79,8 +80,10 @@ func sharedCases(t *testing.T) []shared {
 		{Name: "a trigger is renamed and disabled", Body: line, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(100)), Patch: &draft.Fields{Name: &name, Disabled: &disabled}}},
 		{Name: "a gate waits for any", Body: gate, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(101)), Patch: &draft.Fields{Logic: &any}}},
 		{Name: "a condition changes", Body: line, Op: draft.Op{Kind: draft.SetCondition, Card: string(id(200)), To: card(1), Patch: &draft.Fields{State: &failed}}},
-		{Name: "a trigger passes arguments", Body: line, Op: draft.Op{Kind: draft.SetArguments, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Arguments: &passed}}},
-		{Name: "arguments for what is not started", Body: line, Op: draft.Op{Kind: draft.SetArguments, Card: string(id(200)), To: card(3), Patch: &draft.Fields{Arguments: &passed}}},
+		{Name: "a trigger passes arguments", Body: line, Op: draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Arguments: &passed}}},
+		{Name: "arguments for what is not started", Body: line, Op: draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(3), Patch: &draft.Fields{Arguments: &passed}}},
+		{Name: "a start gets limits of its own", Body: line, Op: draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Limits: &draft.Limits{Timeout: 30, Retries: new(int)}}, Prev: &draft.Fields{Limits: &draft.Limits{}}}},
+		{Name: "a start goes by the limits of the job again", Body: limited, Op: draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Limits: &draft.Limits{}}}},
 		{Name: "a trigger comes with its ends", Body: loose, Op: draft.Op{Kind: draft.AddTrigger, New: &pasted}},
 		{Name: "cards move", Body: line, Op: draft.Op{Kind: draft.Move, Move: map[string]engine.Point{card(1): {X: 10, Y: 20}, card(9): {X: 1}}}},
 	}

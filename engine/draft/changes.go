@@ -104,6 +104,8 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 	put("Waits for", WaitsFor(from, names), WaitsFor(to, names))
 	put("Starts", Starts(from, names), Starts(to, names))
 	put("Arguments", arguments(from, names), arguments(to, names))
+	put("Timeout of this start", timeouts(from, names), timeouts(to, names))
+	put("Retries of this start", retries(from, names), retries(to, names))
 	return fields
 }
 
@@ -174,6 +176,28 @@ func arguments(t *engine.Trigger, names Names) string {
 	for _, a := range t.Actions {
 		for _, key := range slices.Sorted(maps.Keys(a.Arguments)) {
 			words = append(words, fmt.Sprintf("%s %s=%s", names.Of(a.Ref), key, a.Arguments[key]))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// timeouts lists the timeouts that a trigger sets for what it starts.
+func timeouts(t *engine.Trigger, names Names) string {
+	var words []string
+	for _, a := range t.Actions {
+		if a.Timeout > 0 {
+			words = append(words, fmt.Sprintf("%s %d min", names.Of(a.Ref), a.Timeout))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// retries lists the retries that a trigger sets for what it starts.
+func retries(t *engine.Trigger, names Names) string {
+	var words []string
+	for _, a := range t.Actions {
+		if a.Retries != nil {
+			words = append(words, fmt.Sprintf("%s %d", names.Of(a.Ref), *a.Retries))
 		}
 	}
 	return strings.Join(words, ", ")

@@ -113,6 +113,9 @@ func checkEnds(t *engine.Trigger) error {
 		if _, err := engine.ParseRef(a.Ref.String()); err != nil {
 			return refuse(Rule, "%q is not a job or crawler.", a.Ref)
 		}
+		if faults := a.Faults(); len(faults) > 0 {
+			return refuse(Rule, "The %s with which %s starts a %s: %s", faults[0].Field, t.Name, a.Ref.Kind, faults[0].Message)
+		}
 	}
 	return nil
 }

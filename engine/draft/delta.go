@@ -281,6 +281,9 @@ func cloneTrigger(t engine.Trigger) engine.Trigger {
 	t.Actions = orNil(slices.Clone(t.Actions))
 	for i := range t.Actions {
 		t.Actions[i].Arguments = copied(t.Actions[i].Arguments)
+		if retries := t.Actions[i].Retries; retries != nil {
+			t.Actions[i].Retries = new(*retries)
+		}
 	}
 	return t
 }

@@ -27,7 +27,7 @@ const (
 	DelTrigger    Kind = "del_trigger"    // deletes the trigger Card
 	SetTrigger    Kind = "set_trigger"    // changes fields of the trigger Card
 	SetCondition  Kind = "set_condition"  // changes the state that the trigger Card waits for
-	SetArguments  Kind = "set_arguments"  // changes what the trigger Card passes to To
+	SetStart      Kind = "set_start"      // changes what the trigger Card passes to To, and the limits of that start
 	SetProperties Kind = "set_properties" // changes the workflow's properties
 	SetWorkflow   Kind = "set_workflow"   // changes its description and limit of runs
 	Tidy          Kind = "tidy"           // places every card anew
@@ -92,10 +92,29 @@ type Fields struct {
 	State       *engine.State      `json:"state,omitempty"`
 	Description *string            `json:"description,omitempty"`
 	MaxRuns     *int               `json:"max_runs,omitempty"`
-	Timeout     *engine.Minutes    `json:"timeout,omitempty"` // of a run
-	Arguments   *map[string]string `json:"arguments,omitempty"`
+	Timeout     *engine.Minutes    `json:"timeout,omitempty"`   // of a run
+	Arguments   *map[string]string `json:"arguments,omitempty"` // of a start
+	Limits      *Limits            `json:"limits,omitempty"`    // of a start
 	// Properties holds the properties to set; a nil value removes one.
 	Properties map[string]*string `json:"properties,omitempty"`
+}
+
+// Limits are what counts for one start of a job instead of its own limits. A
+// timeout of 0 and retries of nil are the job's.
+type Limits struct {
+	Timeout engine.Minutes `json:"timeout,omitempty"`
+	Retries *int           `json:"retries,omitempty"`
+}
+
+// LimitsOf are the limits that an action sets.
+func LimitsOf(a engine.Action) Limits { return Limits{Timeout: a.Timeout, Retries: a.Retries} }
+
+// Equal reports whether l says the same as other.
+func (l Limits) Equal(other Limits) bool {
+	if l.Retries == nil || other.Retries == nil {
+		return l == other
+	}
+	return l.Timeout == other.Timeout && *l.Retries == *other.Retries
 }
 
 // Names knows the jobs and crawlers that exist, by the name they have now.

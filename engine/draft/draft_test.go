@@ -311,7 +311,7 @@ func drawOp(t *rapid.T, seen engine.WorkflowBody, step int) draft.Op {
 	cards := append(graph.New(&seen).Cards(), card(1), card(2))
 	pick := func(label string) string { return rapid.SampledFrom(cards).Draw(t, label) }
 	number := rapid.IntRange(1, 8).Draw(t, "number")
-	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	switch rapid.IntRange(0, 10).Draw(t, "kind") {
 	case 0, 1:
 		return draft.Op{Kind: draft.AddNode, Card: card(number), At: &engine.Point{X: step, Y: number}}
 	case 2:
@@ -329,6 +329,11 @@ func drawOp(t *rapid.T, seen engine.WorkflowBody, step int) draft.Op {
 		return draft.Op{Kind: draft.SetCondition, Card: pick("card"), To: pick("to"), Patch: &draft.Fields{State: &state}}
 	case 7:
 		return draft.Op{Kind: draft.Tidy}
+	case 8:
+		passed := map[string]string{"Step": string(rune('a' + number))}
+		return draft.Op{Kind: draft.SetStart, Card: pick("card"), To: pick("to"), Patch: &draft.Fields{
+			Arguments: &passed, Limits: &draft.Limits{Timeout: engine.Minutes(number), Retries: new(number)},
+		}}
 	default:
 		op := connect(pick("from"), pick("to"), 500+step)
 		to, err := engine.ParseRef(op.To)

@@ -38,8 +38,8 @@ func (e *edit) do(op Op) error {
 		return e.setTrigger(op)
 	case SetCondition:
 		return e.setCondition(op)
-	case SetArguments:
-		return e.setArguments(op)
+	case SetStart:
+		return e.setStart(op)
 	case SetProperties:
 		return e.setProperties(op)
 	case SetWorkflow:

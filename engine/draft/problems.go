@@ -102,9 +102,11 @@ func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard f
 	if facts.Uses == nil {
 		return
 	}
+	passed := body.Passed(ref)
 	for _, property := range facts.Uses(ref) {
-		if _, declared := body.Properties[property]; !declared {
-			hard(ref.String(), "%s uses the property %s, which this workflow does not declare.", name, property)
+		_, declared := body.Properties[property]
+		if _, given := passed[property]; !declared && !given {
+			hard(ref.String(), "%s uses the property %s, which this workflow does not declare. Declare it, or pass it with every start of %s.", name, property, name)
 		}
 	}
 }

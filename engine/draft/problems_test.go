@@ -57,7 +57,7 @@ func TestProblemsNameTheCardAndTheNextStep(t *testing.T) {
 		{Card: string(id(100)), Message: "The schedule of daily is not valid: The third field is 42."},
 		{Card: string(id(101)), Message: "gate 101 starts nothing yet. Connect it to a job or crawler."},
 		{Card: string(id(101)), Message: "gate 101 waits for nothing yet. Connect a job or crawler to it."},
-		{Card: card(1), Message: "a uses the property Day, which this workflow does not declare."},
+		{Card: card(1), Message: "a uses the property Day, which this workflow does not declare. Declare it, or pass it with every start of a."},
 		{Card: card(99), Message: "The job of this card was deleted. Remove the card or replace it."},
 		{Card: card(2), Message: "Nothing starts b.", Soft: true},
 		{Card: card(99), Message: "Nothing starts a deleted job.", Soft: true},

@@ -60,21 +60,29 @@ func (e *edit) setCondition(op Op) error {
 	return nil
 }
 
-func (e *edit) setArguments(op Op) error {
+// setStart changes how trigger Card starts To.
+func (e *edit) setStart(op Op) error {
 	t, err := e.trigger(op)
 	if err != nil {
 		return err
 	}
 	ref, _ := refOf(op.To)
 	i := slices.IndexFunc(t.Actions, func(a engine.Action) bool { return a.Ref == ref })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return refuse(Gone, "%s no longer starts %s.", t.Name, e.names.Of(ref))
-	case op.Prev != nil && op.Prev.Arguments != nil && !maps.Equal(*op.Prev.Arguments, t.Actions[i].Arguments):
-		return refuse(Changed, "The arguments of %s were changed meanwhile.", e.names.Of(ref))
+	}
+	action, prev := &t.Actions[i], orEmpty(op.Prev)
+	switch {
+	case prev.Arguments != nil && !maps.Equal(*prev.Arguments, action.Arguments):
+		return refuse(Changed, "The arguments with which %s starts %s were changed meanwhile.", t.Name, e.names.Of(ref))
+	case prev.Limits != nil && !prev.Limits.Equal(LimitsOf(*action)):
+		return refuse(Changed, "The limits with which %s starts %s were changed meanwhile.", t.Name, e.names.Of(ref))
 	}
 	if op.Patch.Arguments != nil {
-		t.Actions[i].Arguments = copied(*op.Patch.Arguments)
+		action.Arguments = copied(*op.Patch.Arguments)
+	}
+	if op.Patch.Limits != nil {
+		action.Timeout, action.Retries = op.Patch.Limits.Timeout, op.Patch.Limits.Retries
 	}
 	return nil
 }

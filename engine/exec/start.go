@@ -152,7 +152,10 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 		for _, name := range engine.PropertiesOf(&job.JobBody) {
 			delete(strangers, name)
 		}
-		if missing := engine.Undeclared(&job.JobBody, properties); len(missing) > 0 {
+		told := map[string]string{}
+		maps.Copy(told, properties)
+		maps.Copy(told, w.Passed(ref))
+		if missing := engine.Undeclared(&job.JobBody, told); len(missing) > 0 {
 			return engine.Errorf(engine.Invalid, "Job %s reads the property %s, which workflow %s does not declare. Add it to the workflow's properties, or give it at the start.",
 				job.Name, strings.Join(missing, ", "), w.Name)
 		}

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -71,6 +73,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
 		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
 		panel.Info = infoOfTrigger(panel.Trigger)
+		panel.Starts = d.starts(func(t *engine.Trigger, _ engine.Ref) bool { return t.ID == panel.Trigger.ID })
 		if panel.Trigger.Type == engine.OnEvent {
 			panel.Events, err = p.eventsOf(c.Request().Context(), panel.Trigger.ID)
 			return panel, err
@@ -84,6 +87,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	}
 	d.describe(&panel, ref)
 	if panel.Job != nil {
+		panel.Starts = d.starts(func(_ *engine.Trigger, of engine.Ref) bool { return of == ref })
 		panel.Bookmarks, err = p.Store.BookmarksOf(c.Request().Context(), ref.ID)
 	}
 	return panel, err
@@ -151,6 +155,12 @@ func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) er
 	t := *panel.Trigger
 	panel.Trigger, panel.Seen = &t, panel.Trigger
 	ops := triggerOps(&t, values, panel.Card)
+	set, wrong := startOps(panel.Starts, values)
+	if len(wrong) > 0 {
+		panel.Seen = seenTrigger(*panel.Seen, values)
+		panel.Errors = wrong
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
 	if t.Type == engine.Scheduled {
 		if err := p.Schedules.Check(t.Schedule, t.Zone, p.Now()); err != nil {
 			panel.Seen = seenTrigger(*panel.Seen, values)
@@ -166,7 +176,7 @@ func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) er
 			return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
 		}
 	}
-	return p.saveOps(c, panel, ops, "name")
+	return p.saveOps(c, panel, append(ops, set...), "name")
 }
 
 // seenTrigger is t as the person saw it who sent values: a form that is shown
@@ -230,20 +240,30 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 // saveOps applies the operations of a form as one act and answers with the
 // panel: as it is now, or with what was refused beside field.
 func (p *Pages) saveOps(c web.Ctx, panel editor.Panel, ops []draft.Op, field string) error {
-	ctx, now := c.Request().Context(), p.Now()
-	act := string(engine.NewID(now))
-	for i := range ops {
-		ops[i].ID, ops[i].Act = act+"-"+strconv.Itoa(i), act
-	}
-	_, err := p.Drafts.Save(ctx, panel.Workflow, user(c), draft.Patch{Base: panel.Seq, Client: "form", Ops: ops})
+	err := p.apply(c, panel, ops)
 	if refusal, ok := errors.AsType[*draft.Refusal](err); ok {
 		panel.Errors = map[string]string{field: refusal.Message}
+		seeStarts(panel.Starts)
 		return web.Render(c, statusOf(refusal), editor.Details(panel))
 	}
 	if err != nil {
 		return err
 	}
 	return p.answerPanel(c, panel.Card)
+}
+
+// apply applies the operations of a form as one act, of the tab that the form
+// stands in.
+func (p *Pages) apply(c web.Ctx, panel editor.Panel, ops []draft.Op) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	act := string(engine.NewID(p.Now()))
+	for i := range ops {
+		ops[i].ID, ops[i].Act = act+"-"+strconv.Itoa(i), act
+	}
+	_, err := p.Drafts.Save(c.Request().Context(), panel.Workflow, user(c), draft.Patch{Base: panel.Seq, Client: cmp.Or(c.FormValue("client"), "form"), Ops: ops})
+	return err
 }
 
 func (p *Pages) answerPanel(c web.Ctx, card string) error {
@@ -262,9 +282,21 @@ func (p *Pages) answerPanel(c web.Ctx, card string) error {
 func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) error {
 	form := job.ReadForm(values, panel.JobState)
 	p.refuseTargets(&form)
+	ops, wrong := startOps(panel.Starts, values)
+	maps.Copy(form.Errors, wrong)
 	panel.Job, panel.Errors = &form, form.Errors
 	if len(form.Errors) > 0 {
 		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	// What is refused here leaves the job as it was, too.
+	err := p.apply(c, panel, ops)
+	if refusal, ok := errors.AsType[*draft.Refusal](err); ok {
+		panel.Errors = map[string]string{"start": refusal.Message}
+		seeStarts(panel.Starts)
+		return web.Render(c, statusOf(refusal), editor.Details(panel))
+	}
+	if err != nil {
+		return err
 	}
 	ctx, made := c.Request().Context(), panel.JobState
 	if err := p.rename(ctx, engine.KindJob, made.ID, made.Name, form.Name); err != nil {

@@ -50,9 +50,26 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 		node.Inputs = run.PageInputs(node.Batch.Plan, 0, inputPage)
 	case run.TabBookmark:
 		node.Moves, err = p.moves(ctx, node)
-	case run.TabOutputs, run.TabArguments, run.TabAttempts: // show what is there already
+	case run.TabArguments:
+		node.Limits, err = p.limits(ctx, node)
+	case run.TabOutputs, run.TabAttempts: // show what is there already
 	}
 	return node, err
+}
+
+// limits are those that hold for an attempt of a job.
+func (p *Pages) limits(ctx context.Context, node run.Node) ([]run.Limit, error) {
+	if node.Ref.Kind != engine.KindJob || node.Attempt.Version == 0 {
+		return nil, nil
+	}
+	ran, err := p.Store.JobVersion(ctx, node.Ref.ID, node.Attempt.Version)
+	if engine.CodeOf(err) == engine.NotFound {
+		return node.LimitsOf(nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return node.LimitsOf(&ran.JobBody), nil
 }
 
 // moves are the bookmarks of the job and how this run moved them.

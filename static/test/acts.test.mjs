@@ -13,7 +13,7 @@ const ref = (n) => ({ kind: "job", id: n });
 const infos = Object.fromEntries(["a", "b", "c", "d", "x"].map((n) => [job(n), { name: n, sub: "", icon: "" }]));
 const pill = (id, from, to, more = {}) => ({
   id, name: id, type: "conditional", predicate: { conditions: [{ ref: ref(from), state: more.state ?? "succeeded" }] },
-  actions: [{ ref: ref(to), ...(more.arguments && { arguments: more.arguments }) }],
+  actions: [{ ref: ref(to), ...more.start }],
 });
 const start = (id, ...to) => ({ id, name: id, type: "on_demand", actions: to.map((n) => ({ ref: ref(n) })) });
 const all = (id, from, to) => ({ id, name: id, type: "conditional", predicate: { logic: "all", conditions: from.map((n) => ({ ref: ref(n), state: "succeeded" })) }, actions: [{ ref: ref(to) }] });
@@ -37,14 +37,14 @@ function act(body, ops) {
 const edges = (body) => new Graph(body).edges().map((e) => `${e.from} ${e.state ? `-${e.state}->` : "->"} ${e.to}`).sort();
 const edgeOf = (body, from, to) => new Graph(body).edges().find((e) => e.from === from && e.to === to);
 
-test("a job is put on an edge between two jobs and keeps its condition and arguments", () => {
-  const body = { triggers: [pill("t", "a", "b", { state: "failed", arguments: { Day: "1" } })], cards: [ref("x")] };
+test("a job is put on an edge between two jobs and keeps its condition, its arguments and the limits of its start", () => {
+  const body = { triggers: [pill("t", "a", "b", { state: "failed", start: { arguments: { Day: "1" }, timeout: 30, retries: 0 } })], cards: [ref("x")] };
 
   const after = act(body, insert(new Graph(body), edgeOf(body, job("a"), job("b")), job("x")));
 
   assert.deepEqual(edges(after), ["job-a -failed-> job-x", "job-x -succeeded-> job-b"]);
   const last = after.triggers.find((t) => t.actions[0].ref.id === "b");
-  assert.deepEqual(last.actions[0].arguments, { Day: "1" });
+  assert.deepEqual(last.actions[0], { ref: ref("b"), arguments: { Day: "1" }, timeout: 30, retries: 0 });
 });
 
 test("a job is put after a trigger, before a gate, and on one edge of a pill with two", () => {
@@ -61,7 +61,7 @@ test("a job is put after a trigger, before a gate, and on one edge of a pill wit
 });
 
 test("deleting with healing connects what stood before with what came after", () => {
-  const body = { triggers: [start("s", "a"), pill("t", "a", "b", { state: "failed" }), pill("u", "b", "c", { arguments: { Day: "2" } }), all("g", ["b", "x"], "d")], cards: [] };
+  const body = { triggers: [start("s", "a"), pill("t", "a", "b", { state: "failed" }), pill("u", "b", "c", { start: { arguments: { Day: "2" } } }), all("g", ["b", "x"], "d")], cards: [] };
 
   const after = act(body, heal(body, [job("b")], infos));
 

@@ -215,3 +215,43 @@ test("a client far behind takes the whole draft", async () => {
   assert.equal(canonical(between(far.sync.body, whole).triggers), "[]");
   assert.equal(sync.open, 0);
 });
+
+test("what the form of the panel saved is an act of its tab, and of no other", async () => {
+  const server = new Server();
+  const [one, two] = [tab(server), tab(server)];
+  const { body, delta } = apply(server.body, add(1), infos);
+  server.log.push({ seq: 1, op: "form", act: "form", client: one.sync.client, delta });
+  server.body = body;
+
+  for (const { sync } of [one, two]) {
+    sync.pull(1);
+    await sync.settled();
+  }
+
+  assert.deepEqual([one.sync.canUndo, two.sync.canUndo], [true, false]);
+  one.sync.undo();
+  await one.sync.settled();
+  assert.deepEqual(server.body.cards, []);
+  assert.deepEqual([one.sync.canUndo, one.sync.canRedo], [false, true], "the undo is no act to undo");
+});
+
+test("the settings of a workflow are undone and redone", async () => {
+  const server = new Server();
+  const { sync } = tab(server);
+  const set = { timeout: 90, description: "Sales", properties: { Region: "eu" } };
+  server.log.push({ seq: 1, op: "form", act: "form", client: sync.client, delta: { timeout: { from: 0, to: 90 }, about: { from: "", to: "Sales" }, properties: { Region: { to: "eu" } } } });
+  server.body = set;
+  sync.pull(1);
+  await sync.settled();
+
+  sync.undo();
+  await sync.settled();
+  const undone = [sync.body, server.body].map(({ timeout, description, properties }) => ({ timeout, description, properties }));
+  sync.redo();
+  await sync.settled();
+
+  const none = { timeout: 0, description: "", properties: {} };
+  assert.deepEqual(undone, [none, none]);
+  assert.equal(canonical(sync.body), canonical(set));
+  assert.equal(canonical(server.body), canonical(set));
+});

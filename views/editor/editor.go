@@ -112,6 +112,7 @@ type Panel struct {
 	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
 	Events  *Events // of an event trigger
+	Starts  []Start // of the jobs that the trigger starts, or of the job by each trigger
 
 	Job         *job.Fields
 	JobState    engine.Draft[engine.JobBody]

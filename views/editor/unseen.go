@@ -20,7 +20,7 @@ var seen = map[string]bool{
 func (p Panel) unseen() []string {
 	var texts []string
 	for _, field := range slices.Sorted(maps.Keys(p.Errors)) {
-		if !seen[field] && !strings.HasPrefix(field, "target.") {
+		if !seen[field] && !strings.HasPrefix(field, "target.") && !strings.HasPrefix(field, startField) {
 			texts = append(texts, p.Errors[field])
 		}
 	}

@@ -48,6 +48,7 @@ type Node struct {
 	Log      Log
 	Inputs   Inputs
 	Moves    []Move
+	Limits   []Limit // of a job that has started
 }
 
 // Move is a bookmark of the node's job and how this run moved it; nil for not.

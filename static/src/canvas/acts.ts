@@ -3,7 +3,7 @@
 import { ulid } from "./ids";
 import { actions, compact, conditions, Edge, Graph, key, parse } from "./model";
 import { apply } from "./ops";
-import { Body, Info, Op, Point, Ref, Refusal, Trigger } from "./types";
+import { Body, Fields, Info, Op, Point, Ref, Refusal, Trigger } from "./types";
 
 export type Draft = Omit<Op, "id">;
 
@@ -15,13 +15,15 @@ function link(from: string, to: string, state?: string, trigger = ulid()): Draft
   return op;
 }
 
-// passing is how what an edge passes to its end goes on to the edge that takes
-// its place; nothing where it passes nothing.
+// passing is how what an edge passes to its end, and the limits of that start,
+// go on to the edge that takes its place; nothing where it says nothing.
 function passing(graph: Graph, edge: Edge, starter: string): Draft[] {
   const old = graph.triggers.get(edge.trigger ?? edge.from);
-  const passed = old && actions(old).find((a) => key(a.ref) === edge.to)?.arguments;
-  if (!passed || Object.keys(passed).length === 0) return [];
-  return [{ op: "set_arguments", card: starter, to: edge.to, patch: { arguments: passed } }];
+  const { arguments: passed = {}, timeout, retries } = (old && actions(old).find((a) => key(a.ref) === edge.to)) ?? {};
+  const patch: Fields = {};
+  if (Object.keys(passed).length > 0) patch.arguments = passed;
+  if (timeout || retries !== undefined) patch.limits = { timeout, retries };
+  return patch.arguments || patch.limits ? [{ op: "set_start", card: starter, to: edge.to, patch }] : [];
 }
 
 export const cut = (edge: Edge): Draft => ({ op: "disconnect", card: edge.from, to: edge.to, trigger: edge.trigger });

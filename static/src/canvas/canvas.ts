@@ -98,7 +98,10 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     if (palette) startPalette(palette, { put: (block, at) => void edits.put(block, { at }), over: (at) => this.isOver(at) });
     this.listenToClipboard(edits);
     const panel = document.getElementById("panel");
-    if (panel) new MutationObserver(() => this.learn(panel)).observe(panel, { childList: true });
+    if (panel) {
+      this.sign(panel);
+      new MutationObserver(() => this.learn(panel)).observe(panel, { childList: true });
+    }
     addEventListener("beforeunload", (event) => {
       if (sync.open > 0) event.preventDefault();
     });
@@ -128,6 +131,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   private learn(panel: HTMLElement): void {
     const details = panel.querySelector<HTMLElement>("[data-panel]");
     if (!details || !this.sync) return;
+    this.sign(panel);
     const { panel: card = "", seq = "0", info } = details.dataset;
     if (info && card) {
       this.sync.infos[card] = JSON.parse(info) as Data["infos"][string];
@@ -136,6 +140,13 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.sync.pull(Number(seq));
     // A job's own draft has no topic: the head counts its changes by this.
     if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+  }
+
+  // sign puts the name of this tab into the form of the panel: what it saves is
+  // an act of this tab and can be undone here.
+  private sign(panel: HTMLElement): void {
+    const field = panel.querySelector<HTMLInputElement>("input[name=client]");
+    if (field && this.sync) field.value = this.sync.client;
   }
 
   private beginRun(): void {
@@ -382,8 +393,14 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   // run does what a button of the toolbar or a key without a card means.
   run(act: string): void {
     const steps: Record<string, () => void> = {
-      undo: () => this.sync?.undo(),
-      redo: () => this.sync?.redo(),
+      undo: () => {
+        this.sync?.undo();
+        this.panel.refresh();
+      },
+      redo: () => {
+        this.sync?.redo();
+        this.panel.refresh();
+      },
       tidy: () => void this.tidy(),
       fit: () => this.camera.fit(this.view.extent()),
       "zoom-in": () => this.camera.zoom(1.25),

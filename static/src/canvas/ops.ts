@@ -51,11 +51,12 @@ function run(body: Body, op: Op, infos: Record<string, Info>, removed: Set<strin
       if (op.patch?.state) c.state = op.patch.state;
       return;
     }
-    case "set_arguments": {
+    case "set_start": {
       const t = triggerOf(body, card);
       const action = actions(t).find((a) => key(a.ref) === to);
       if (!action) throw new Refusal("gone", `${t.name} no longer starts ${infos[to]?.name ?? "it"}.`);
       if (op.patch?.arguments) action.arguments = { ...op.patch.arguments };
+      if (op.patch?.limits) Object.assign(action, { timeout: op.patch.limits.timeout, retries: op.patch.limits.retries });
       return;
     }
     case "restore":
@@ -178,7 +179,10 @@ const refs = (body: Body) => new Graph(body).cards.filter((card) => parse(card))
 
 // between is the change that leads from one body to another.
 export function between(from: Body, to: Body): Delta {
-  const delta: Delta = { triggers: [], cards: [], layout: pairs(from.layout, to.layout) };
+  const delta: Delta = { triggers: [], cards: [], layout: pairs(from.layout, to.layout), properties: pairs(from.properties, to.properties) };
+  delta.about = pair(from.description ?? "", to.description ?? "");
+  delta.max_runs = pair(from.max_runs ?? 0, to.max_runs ?? 0);
+  delta.timeout = pair(from.timeout ?? 0, to.timeout ?? 0);
   const [old, now] = [from.triggers ?? [], to.triggers ?? []];
   old.forEach((t, index) => {
     const at = now.findIndex((n) => n.id === t.id);
@@ -197,6 +201,8 @@ export function between(from: Body, to: Body): Delta {
   delta.off = [...before].filter((card) => !after.has(card)).map((card) => parse(card)!);
   return delta;
 }
+
+const pair = <T>(from: T, to: T): Pair<T> | undefined => (from === to ? undefined : { from, to });
 
 function pairs<T>(from: Record<string, T> = {}, to: Record<string, T> = {}): Record<string, Pair<T>> {
   const out: Record<string, Pair<T>> = {};
@@ -219,11 +225,12 @@ export function inverse(d: Delta): Delta {
     off: d.on,
     about: turn(d.about),
     max_runs: turn(d.max_runs),
+    timeout: turn(d.timeout),
   };
 }
 
 export const empty = (d: Delta): boolean =>
-  !d.triggers?.length && !d.cards?.length && !Object.keys(d.layout ?? {}).length && !Object.keys(d.properties ?? {}).length && !d.about && !d.max_runs;
+  !d.triggers?.length && !d.cards?.length && !Object.keys(d.layout ?? {}).length && !Object.keys(d.properties ?? {}).length && !d.about && !d.max_runs && !d.timeout;
 
 // follow applies a change that the server made: it is always possible there.
 export function follow(body: Body, d: Delta): Body {
@@ -266,6 +273,7 @@ function write(body: Body, d: Delta): void {
   body.properties = written(body.properties, d.properties);
   if (d.about) body.description = d.about.to;
   if (d.max_runs) body.max_runs = d.max_runs.to;
+  if (d.timeout) body.timeout = d.timeout.to;
 }
 
 function written<T>(values: Record<string, T> = {}, pairs: Record<string, Pair<T>> = {}): Record<string, T> {

@@ -42,6 +42,17 @@ export class Panel {
     this.due = setTimeout(() => void this.load(card, turn), rest);
   }
 
+  // refresh asks again for what is shown, unless something was typed there.
+  refresh(): void {
+    if (this.shown === undefined || !this.box) return;
+    const fields = [...this.box.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea")];
+    const options = [...this.box.querySelectorAll<HTMLOptionElement>("option")];
+    const typed =
+      fields.some((f) => f.value !== f.defaultValue || ("checked" in f && f.checked !== f.defaultChecked)) ||
+      options.some((o) => o.selected !== o.defaultSelected && o.closest("select")?.querySelector("option[selected]"));
+    if (!typed) this.show(this.shown, true);
+  }
+
   private async load(card: string, turn: number): Promise<void> {
     // A card that the server does not know yet has no panel yet.
     await this.settled();

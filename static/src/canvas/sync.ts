@@ -4,7 +4,7 @@
 // away: the queue outlives the page.
 import { apply, empty, follow, inverse } from "./ops";
 import { ulid } from "./ids";
-import { Act, Body, Data, Delta, Info, Op, Problem, Refusal, Saved } from "./types";
+import { Act, Body, Data, Delta, Entry, Info, Op, Problem, Refusal, Saved } from "./types";
 
 export type SaveState = "saved" | "saving" | "offline" | "stuck";
 
@@ -81,10 +81,15 @@ export class Sync {
   act(ops: Omit<Op, "id">[]): void {
     const act = this.enqueue(ops);
     if (!act) return;
+    this.done(act);
+    this.tell();
+  }
+
+  // done makes an act the next one to undo.
+  private done(act: Act): void {
     this.undoable.push(act);
     this.redoable = [];
     if (this.undoable.length > deepest) this.undoable.shift();
-    this.tell();
   }
 
   // enqueue applies operations here and lines them up for the server. It
@@ -204,7 +209,7 @@ export class Sync {
     for (const entry of saved.entries ?? []) {
       if (entry.seq <= this.seq) continue;
       this.acked = follow(this.acked, entry.delta);
-      if (entry.client === this.client) this.learn(entry.act, entry.delta, saved.entries!.filter((e) => e.act === entry.act).length);
+      if (entry.client === this.client) this.learn(entry, saved.entries!.filter((e) => e.act === entry.act).length);
     }
     this.seq = saved.seq;
     const done = new Set(sent.map((op) => op.id));
@@ -215,14 +220,16 @@ export class Sync {
   }
 
   // learn replaces what this tab thought an act changed by what it did change.
+  // An act that it does not know is one of its panel's form.
   private learned = new Map<string, Delta[]>();
-  private learn(act: string, delta: Delta, whole: number): void {
+  private learn({ act, delta, of }: Entry, whole: number): void {
     const deltas = [...(this.learned.get(act) ?? []), delta];
     this.learned.set(act, deltas);
     if (deltas.length < whole) return;
     this.learned.delete(act);
     const known = [...this.undoable, ...this.redoable].find((a) => a.id === act);
     if (known) known.deltas = deltas;
+    else if (!of) this.done({ id: act, deltas });
   }
 
   // drop takes back the act that the server refused, whole.

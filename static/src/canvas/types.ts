@@ -16,6 +16,8 @@ export interface Condition {
 export interface Action {
   ref: Ref;
   arguments?: Record<string, string>;
+  timeout?: number; // min; absent: the job's own
+  retries?: number; // absent: the job's own
 }
 export interface Trigger {
   id: string;
@@ -35,6 +37,7 @@ export interface Body {
   cards?: Ref[];
   properties?: Record<string, string>;
   max_runs?: number;
+  timeout?: number; // of a run, min
 }
 
 // One operation on a draft, and the change that one made (engine/draft).
@@ -64,6 +67,7 @@ export interface Fields {
   logic?: Logic;
   state?: string;
   arguments?: Record<string, string>;
+  limits?: { timeout?: number; retries?: number };
 }
 export interface Pair<T> {
   from?: T;
@@ -78,6 +82,7 @@ export interface Delta {
   off?: Ref[];
   about?: Pair<string>;
   max_runs?: Pair<number>;
+  timeout?: Pair<number>;
 }
 export interface Entry {
   seq: number;
