@@ -184,7 +184,7 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 	uses, faults, paths := map[engine.Ref][]string{}, map[engine.Ref][]engine.Fault{}, map[engine.Ref][]string{}
 	for _, job := range d.jobs {
 		ref := engine.Ref{Kind: engine.KindJob, ID: job.ID}
-		uses[ref], paths[ref] = engine.PropertiesOf(&job.Body), pathsOf(&job.Body)
+		uses[ref], paths[ref] = engine.Undeclared(&job.Body, nil), pathsOf(&job.Body)
 		if job.Open {
 			faults[ref] = job.Body.Faults()
 		}
