@@ -63,13 +63,12 @@ func (s *Store) PoolPlaces(ctx context.Context) (map[string]int, error) {
 	return places, rows.Err()
 }
 
-// PutPool makes a pool, or gives it another number of places.
+// PutPool makes a pool, or gives it another number of places. What Faults finds
+// is Invalid.
 func (s *Store) PutPool(ctx context.Context, name string, places int, by string, now time.Time) error {
-	if err := engine.CheckName("pool", name); err != nil {
-		return err
-	}
-	if places < 0 {
-		return engine.Errorf(engine.Invalid, "A pool has 0 places or more; with 0 nothing of it starts.")
+	made := engine.Pool{Name: name, Places: places}
+	if faults := made.Faults(); len(faults) > 0 {
+		return engine.Errorf(engine.Invalid, "%s", faults[0].Message)
 	}
 	_, err := s.write.DB.ExecContext(ctx, s.bind(`INSERT INTO pool (name, places, at, "by") VALUES (?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET places = excluded.places, at = excluded.at, "by" = excluded."by"`), name, places, micros(now), by)
@@ -79,7 +78,7 @@ ON CONFLICT (name) DO UPDATE SET places = excluded.places, at = excluded.at, "by
 	return nil
 }
 
-// DeletePool removes a pool that no published job names. Node runs that wait in
+// DeletePool removes a pool; what its Refusal says is a Conflict. Node runs that wait in
 // it are then bounded by nothing but the slots.
 func (s *Store) DeletePool(ctx context.Context, name string) error {
 	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
@@ -87,8 +86,9 @@ func (s *Store) DeletePool(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if len(jobs) > 0 {
-			return engine.Errorf(engine.Conflict, "The pool %s is used by job %s. Give that job another pool first.", name, jobs[0].Name)
+		pool := engine.Pool{Name: name, Jobs: jobs}
+		if err := pool.Refusal(); err != nil {
+			return err
 		}
 		var was string
 		err = tx.Conn.QueryRowContext(ctx, s.bind(`DELETE FROM pool WHERE name = ? RETURNING name`), name).Scan(&was)

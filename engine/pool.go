@@ -12,6 +12,34 @@ type Pool struct {
 	Jobs []Head `json:"jobs,omitempty"`
 }
 
+// MostPlaces bounds the places of a pool: beyond it a slip of the keyboard would
+// be taken for a wish.
+const MostPlaces = 10_000
+
+// Faults lists what is wrong with the name or the places of a pool.
+func (p *Pool) Faults() []Fault {
+	var f faults
+	if err := CheckName("pool", p.Name); err != nil {
+		f.add("name", "%s", MessageOf(err))
+	}
+	if p.Places < 0 || p.Places > MostPlaces {
+		f.add("places", "Write a number of places from 0 to %d; with 0 nothing of it starts.", MostPlaces)
+	}
+	return f
+}
+
+// Refusal says why the pool cannot be deleted, or nil. What waits in it is no
+// reason: it is then bounded by the slots alone.
+func (p *Pool) Refusal() error {
+	switch {
+	case p.Name == Backfills:
+		return Errorf(Conflict, "The pool %s is always there. Give it another number of places.", Backfills)
+	case len(p.Jobs) > 0:
+		return Errorf(Conflict, "The pool %s is used by job %s. Choose another pool there and publish, then delete it.", p.Name, someNames(p.Jobs))
+	}
+	return nil
+}
+
 // Backfills is the pool of runs that read old files again, where their job
 // names no other: they must not crowd out what is due today. It is always
 // there.

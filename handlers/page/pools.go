@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +24,7 @@ type poolStore interface {
 }
 
 func (p *Pages) poolRoutes() []web.Route {
-	return []web.Route{get("/pools", p.pools), post("/pools", p.savePool), post("/pools/delete", p.deletePool)}
+	return []web.Route{get("/pools", p.pools), post("/pools", p.savePool), get("/pools/delete", p.askDeletePool), post("/pools/delete", p.deletePool)}
 }
 
 // pools answers GET /pools.
@@ -44,29 +46,31 @@ func (p *Pages) showPools(c web.Ctx, status int, v pool.View) error {
 // counts at once.
 func (p *Pages) savePool(c web.Ctx) error {
 	name, text := strings.TrimSpace(c.FormValue("name")), strings.TrimSpace(c.FormValue("places"))
-	again := func(field, message string) error {
-		v := pool.View{Errors: form.Errors{field: message}, Name: name, Places: text}
-		if c.FormValue("new") == "" { // it stands in its own row
-			v = pool.View{Wrong: message}
-		}
-		return p.showPools(c, http.StatusUnprocessableEntity, v)
-	}
 	places, err := strconv.Atoi(text)
-	if err != nil || places < 0 {
-		return again("places", "Write a number of places, 0 or more; with 0 nothing of it starts.")
+	if err != nil {
+		places = -1 // which is no number of places either
 	}
-	if c.FormValue("new") != "" {
-		if taken, err := p.hasPool(c.Request().Context(), name); err != nil || taken {
-			if err != nil {
-				return err
-			}
-			return again("name", "There is a pool of this name already.")
-		}
+	made, wrong := engine.Pool{Name: name, Places: places}, form.Errors{}
+	for _, fault := range made.Faults() {
+		wrong[fault.Field] = fault.Message
+	}
+	there, err := p.poolNamed(c.Request().Context(), name)
+	isNew := c.FormValue("new") != ""
+	switch {
+	case err != nil:
+		return err
+	case isNew && there != nil:
+		wrong["name"] = "There is a pool of this name already."
+	case !isNew && there == nil && wrong["name"] == "":
+		wrong["name"] = fmt.Sprintf("The pool %s was deleted meanwhile.", name)
+	}
+	if len(wrong) > 0 && isNew {
+		return p.showPools(c, http.StatusUnprocessableEntity, pool.View{Errors: wrong, Name: name, Places: text})
+	}
+	if len(wrong) > 0 { // it stands in its own row
+		return p.showPools(c, http.StatusUnprocessableEntity, pool.View{Wrong: cmp.Or(wrong["name"], wrong["places"])})
 	}
 	err = p.Store.PutPool(c.Request().Context(), name, places, user(c), p.Now())
-	if engine.CodeOf(err) == engine.Invalid {
-		return again("name", engine.MessageOf(err))
-	}
 	if err == nil {
 		err = p.Exec.PoolsChanged(c.Request().Context())
 	}
@@ -76,30 +80,51 @@ func (p *Pages) savePool(c web.Ctx) error {
 	return p.poolsDone(c, fmt.Sprintf("%s has %d places now.", name, places))
 }
 
-func (p *Pages) hasPool(ctx context.Context, name string) (bool, error) {
+// poolNamed is the pool of that name, or nil.
+func (p *Pages) poolNamed(ctx context.Context, name string) (*engine.Pool, error) {
 	all, err := p.Store.Pools(ctx)
 	for i := range all {
 		if all[i].Name == name {
-			return true, nil
+			return &all[i], nil
 		}
 	}
-	return false, err
+	return nil, err
+}
+
+// askDeletePool answers GET /pools/delete?name= with what uses the pool.
+func (p *Pages) askDeletePool(c web.Ctx) error {
+	ctx, name := c.Request().Context(), c.QueryParam("name")
+	there, err := p.poolNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return engine.Errorf(engine.NotFound, "There is no pool named %q.", name)
+	}
+	leaving := pool.Leaving{Pool: *there, CSRF: p.Sessions.Token(c)}
+	drafts, err := p.Store.JobDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range drafts {
+		published := func(j engine.Head) bool { return j.ID == drafts[i].ID }
+		if drafts[i].Body.Pool == name && !slices.ContainsFunc(there.Jobs, published) {
+			leaving.Drafts = append(leaving.Drafts, drafts[i].Head)
+		}
+	}
+	return web.Render(c, http.StatusOK, pool.Removal(leaving))
 }
 
 // deletePool answers POST /pools/delete.
 func (p *Pages) deletePool(c web.Ctx) error {
-	name := c.FormValue("name")
-	err := p.Store.DeletePool(c.Request().Context(), name)
-	if code := engine.CodeOf(err); code == engine.Conflict || code == engine.NotFound {
-		return p.showPools(c, http.StatusConflict, pool.View{Wrong: engine.MessageOf(err)})
-	}
+	err := p.Store.DeletePool(c.Request().Context(), c.FormValue("name"))
 	if err == nil {
 		err = p.Exec.PoolsChanged(c.Request().Context())
 	}
 	if err != nil {
 		return err
 	}
-	return p.poolsDone(c, name+" was deleted.")
+	return web.Go(c, "/pools")
 }
 
 func (p *Pages) poolsDone(c web.Ctx, said string) error {

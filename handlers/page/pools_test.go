@@ -33,8 +33,15 @@ func TestAPoolIsMadeResizedAndDeleted(t *testing.T) {
 	if _, list = site.get(t, "/pools"); !strings.Contains(list, `value="7"`) || !strings.Contains(form, `<option value="warehouse">`) {
 		t.Error("the pool has not seven places now, or the form of a job does not offer it")
 	}
-	if status, _ := site.change(t, "/pools/delete", url.Values{"name": {"nothing"}}); status != http.StatusConflict {
-		t.Errorf("deleting what is not there: got %d", status)
+	_, ask := site.get(t, "/pools/delete?name=warehouse")
+	contains(t, "the question", ask, "Delete the pool warehouse?", "Nothing uses it.", "confirm-delete")
+	for _, gone := range []func() (int, string){
+		func() (int, string) { return site.change(t, "/pools/delete", url.Values{"name": {"nothing"}}) },
+		func() (int, string) { return site.get(t, "/pools/delete?name=nothing") },
+	} {
+		if status, text := gone(); status != http.StatusNotFound || !strings.Contains(text, "There is no pool named") {
+			t.Errorf("deleting what is not there: got %d %s", status, text)
+		}
 	}
 	site.change(t, "/pools/delete", url.Values{"name": {"warehouse"}})
 	if _, list = site.get(t, "/pools"); strings.Contains(list, `data-pool="warehouse"`) {
@@ -42,5 +49,60 @@ func TestAPoolIsMadeResizedAndDeleted(t *testing.T) {
 	}
 	if len(told.asked) != 3 {
 		t.Errorf("the engine was told %v, want three times", told.asked)
+	}
+}
+
+// A name is refused by the rule of all names, and beside what else is wrong.
+func TestANameOfAPoolThatIsNoneIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	site, _ := steered(t, func(*engine.Run) {})
+	for name, says := range map[string]string{
+		"":                        "A pool needs a name.",
+		"two\nlines":              "is one line of text",
+		"left\u202eright":         "control character U+202E",
+		strings.Repeat("é", 256):  "has at most 255 characters; this one has 256",
+		"backfills":               "There is a pool of this name already.",
+		odd + "\u2028" + "second": "control character U+2028",
+	} {
+		status, page := site.change(t, "/pools", url.Values{"new": {"1"}, "name": {name}, "places": {"99999999999999999999"}})
+
+		contains(t, "the refusal", page, says, "Write a number of places from 0 to 10000")
+		if status != http.StatusUnprocessableEntity || strings.Contains(page, "<script>alert") {
+			t.Errorf("%q = %d, want 422", name, status)
+		}
+	}
+	status, page := site.change(t, "/pools", url.Values{"name": {"deleted"}, "places": {"3"}})
+	if list, err := site.store.Pools(t.Context()); status != http.StatusUnprocessableEntity || err != nil || len(list) != 1 {
+		t.Errorf("the places of a pool that was deleted = %d, %v, %v; want 422 and no pool made", status, list, err)
+	}
+	contains(t, "the refusal", page, "The pool deleted was deleted meanwhile.")
+}
+
+func TestAPoolThatIsUsedSaysByWhatBeforeItIsDeleted(t *testing.T) {
+	t.Parallel()
+	site, _ := steered(t, func(*engine.Run) {})
+	site.change(t, "/pools", url.Values{"new": {"1"}, "name": {odd}, "places": {"2"}})
+	made, err := site.store.JobDraft(t.Context(), site.job)
+	must(t, err)
+	made.Body.Pool = odd
+	_, err = site.store.SaveJobDraft(t.Context(), site.job, made.Body, made.Seq, "owner", noon)
+	must(t, err)
+	ask := "/pools/delete?name=" + url.QueryEscape(odd)
+
+	_, drafted := site.get(t, ask)
+	_, err = site.store.PublishJob(t.Context(), site.job, "owner", noon)
+	must(t, err)
+	_, published := site.get(t, ask)
+	status, answer := site.change(t, "/pools/delete", url.Values{"name": {odd}})
+	_, always := site.get(t, "/pools/delete?name=backfills")
+
+	contains(t, "the question of a draft's pool", drafted, "Jobs whose draft names it", "raw-to-curated", "confirm-delete")
+	contains(t, "the question of a job's pool", published, "Jobs that use it", "Choose another pool there and publish")
+	contains(t, "the question of backfills", always, "is always there")
+	if strings.Contains(published+always, "confirm-delete") || strings.Contains(drafted+published, "<script>alert") {
+		t.Error("a pool that is used can be confirmed, or its name is markup")
+	}
+	if status != http.StatusConflict || !strings.Contains(answer, "is used by job") {
+		t.Errorf("POST = %d %s, want 409 that names the job", status, answer)
 	}
 }

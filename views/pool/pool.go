@@ -2,6 +2,9 @@
 package pool
 
 import (
+	"fmt"
+	"net/url"
+
 	"github.com/a-h/templ"
 
 	"dogear/engine"
@@ -20,3 +23,37 @@ type View struct {
 }
 
 func jobHref(h engine.Head) templ.SafeURL { return templ.URL("/jobs/" + string(h.ID)) }
+
+// Leaving is a pool that somebody is about to delete.
+type Leaving struct {
+	Pool   engine.Pool
+	Drafts []engine.Head // jobs whose draft alone names it
+	CSRF   string
+}
+
+func (r Leaving) refusal() string {
+	if err := r.Pool.Refusal(); err != nil {
+		return engine.MessageOf(err)
+	}
+	return ""
+}
+
+// consequences are what a deletion does and what it leaves alone.
+func (r Leaving) consequences() []string {
+	var said []string
+	if len(r.Drafts) > 0 {
+		said = append(said, "Those drafts keep its name, which bounds nothing once they are published. Choose another pool in them.")
+	}
+	if n := r.Pool.Taken; n > 0 {
+		said = append(said, fmt.Sprintf("Node runs that hold a place go on: %d.", n))
+	}
+	if n := r.Pool.Waiting; n > 0 {
+		said = append(said, fmt.Sprintf("Node runs that wait for a place start as soon as a slot is free: %d.", n))
+	}
+	if len(said) == 0 {
+		said = append(said, "Nothing uses it.")
+	}
+	return said
+}
+
+func deleteHref(name string) string { return "/pools/delete?name=" + url.QueryEscape(name) }

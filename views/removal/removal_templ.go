@@ -210,20 +210,20 @@ func Dialog(v View) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = users("Workflows that run it", engine.KindWorkflow, v.Usage.Workflows).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Users("Workflows that run it", engine.KindWorkflow, v.Usage.Workflows).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = users("Jobs that use it", engine.KindJob, v.Usage.Jobs).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Users("Jobs that use it", engine.KindJob, v.Usage.Jobs).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = users("Crawlers that use it", engine.KindCrawler, v.Usage.Crawlers).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Users("Crawlers that use it", engine.KindCrawler, v.Usage.Crawlers).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Usage.Drafts) > 0 {
-			templ_7745c5c3_Err = users("Drafts that have its card", engine.KindWorkflow, v.Usage.Drafts).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Users("Drafts that have its card", engine.KindWorkflow, v.Usage.Drafts).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -305,7 +305,9 @@ func Dialog(v View) templ.Component {
 	})
 }
 
-func users(title string, kind engine.Kind, heads []engine.Head) templ.Component {
+// Users links to what needs the thing that would be deleted; nothing where
+// there is none.
+func Users(title string, kind engine.Kind, heads []engine.Head) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -330,7 +332,7 @@ func users(title string, kind engine.Kind, heads []engine.Head) templ.Component 
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(title)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 74, Col: 14}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 76, Col: 14}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -348,7 +350,7 @@ func users(title string, kind engine.Kind, heads []engine.Head) templ.Component 
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templruntime.NewAttributeExpression(templ.URL(address(kind, h.ID))).ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 77, Col: 49}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 79, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var15)
 				if templ_7745c5c3_Err != nil {
@@ -361,7 +363,7 @@ func users(title string, kind engine.Kind, heads []engine.Head) templ.Component 
 				var templ_7745c5c3_Var16 string
 				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(h.Name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 77, Col: 60}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `removal/removal.templ`, Line: 79, Col: 60}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {
