@@ -24,6 +24,8 @@ type Health struct {
 	Checks []Check
 	// Servers are those of the database, the oldest first.
 	Servers []Replica
+	// Late are the starts of schedules that were, or are, more than TooLate late.
+	Late []LateStart
 }
 
 // Well reports that nothing is broken.

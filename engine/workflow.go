@@ -169,9 +169,21 @@ func (w *WorkflowBody) EventTrigger(name string) (*Trigger, error) {
 	case found != nil:
 		return found, nil
 	case name != "":
-		return nil, Errorf(NotFound, "The workflow has no event trigger with the name %s.", name)
+		return nil, w.notByEvents(name)
 	}
 	return nil, Errorf(NotFound, "The workflow has no event trigger. Draw one and publish.")
+}
+
+// notByEvents says why the trigger of that name takes no events.
+func (w *WorkflowBody) notByEvents(name string) error {
+	i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.Name == name })
+	if i < 0 {
+		return Errorf(NotFound, "The workflow has no event trigger with the name %s.", name)
+	}
+	does := map[TriggerType]string{
+		OnDemand: "it starts when somebody runs the workflow", Scheduled: "it starts by its schedule", Conditional: "it starts when its conditions are met",
+	}[w.Triggers[i].Type]
+	return Errorf(Invalid, "%s is no event trigger and takes no events: %s.", name, does)
 }
 
 // Refs lists every job and crawler on the canvas once, in the order of their

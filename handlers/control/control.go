@@ -32,6 +32,10 @@ type Store interface {
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	// Twins finds the runs that ask for the same as one shortly before.
+	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
+	// Schedules lists when each schedule is due next.
+	Schedules(ctx context.Context) ([]engine.Schedule, error)
 	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
 	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
@@ -43,8 +47,8 @@ type Store interface {
 
 // Exec starts and stops runs.
 type Exec interface {
-	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
-	StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error)
+	Start(ctx context.Context, o exec.Order) (engine.Run, error)
+	SetProperties(ctx context.Context, run engine.ID, change map[string]string, by string) (engine.Run, error)
 	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
@@ -113,6 +117,9 @@ func New(cfg Config) http.Handler {
 		"POST /resume":   c.resume,
 		"POST /pause":    c.pause,
 		"POST /go-on":    c.goOn,
+
+		"POST /properties": c.setProperties,
+
 		"POST /event":    c.sendEvent,
 		"GET /jobs":      c.jobs,
 		"POST /job":      c.startJob,

@@ -4,12 +4,16 @@ import (
 	"net/http"
 
 	"dogear/engine"
+	"dogear/engine/exec"
 )
 
 // StartJob asks for a run of one job alone.
 type StartJob struct {
 	Job        string            `json:"job"`
 	Properties map[string]string `json:"properties,omitempty"`
+	// Token is a text of the caller's own for this one start: asked again with
+	// it, the same run is the answer (exec.Order).
+	Token string `json:"token,omitempty"`
 	// Pick are files to read again beside the bookmark; nothing else is read.
 	Pick engine.Selection `json:"pick,omitzero"`
 }
@@ -41,7 +45,9 @@ func (c *control) startJob(w http.ResponseWriter, r *http.Request) error {
 	if !start.Pick.Empty() {
 		pick = &start.Pick
 	}
-	run, err := c.Exec.StartJob(r.Context(), job.ID, start.Properties, pick, by)
+	run, err := c.Exec.Start(r.Context(), exec.Order{
+		Kind: engine.RunJob, Object: job.ID, Properties: start.Properties, Pick: pick, By: by, Token: start.Token,
+	})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/exec"
 	"dogear/engine/portable"
 )
 
@@ -18,8 +20,12 @@ type Workflow struct {
 	Properties  map[string]string `json:"properties,omitempty"`
 	Triggers    []Trigger         `json:"triggers,omitempty"`
 	Nodes       []Node            `json:"nodes,omitempty"`
-	NextStart   time.Time         `json:"next_start,omitzero"`
-	Last        *engine.Run       `json:"last_run,omitempty"`
+	// NextStart is when the first of its schedules is due next; never a time
+	// that has passed.
+	NextStart time.Time `json:"next_start,omitzero"`
+	// OverdueSeconds is how long a due time that has come waits for its run.
+	OverdueSeconds float64     `json:"overdue_seconds,omitempty"`
+	Last           *engine.Run `json:"last_run,omitempty"`
 }
 
 // Trigger is a trigger with its nodes by name.
@@ -32,6 +38,8 @@ type Trigger struct {
 	Event     string             `json:"event,omitempty"` // what events start a run, in words
 	Starts    []string           `json:"starts,omitempty"`
 	NextStart time.Time          `json:"next_start,omitzero"`
+
+	OverdueSeconds float64 `json:"overdue_seconds,omitempty"`
 }
 
 // Node is a job or crawler on the canvas.
@@ -44,6 +52,7 @@ type Node struct {
 type Start struct {
 	Workflow   string            `json:"workflow"`
 	Properties map[string]string `json:"properties,omitempty"`
+	Token      string            `json:"token,omitempty"` // as in StartJob
 }
 
 // workflows answers GET /workflows.
@@ -52,9 +61,13 @@ func (c *control) workflows(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	schedules, err := c.schedules(r.Context())
+	if err != nil {
+		return err
+	}
 	list := make([]Workflow, 0, len(found))
 	for _, f := range found {
-		item, err := c.view(r, f)
+		item, err := c.view(r, f, schedules)
 		if err != nil {
 			return err
 		}
@@ -69,14 +82,28 @@ func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := c.view(r, found)
+	schedules, err := c.schedules(r.Context())
+	if err != nil {
+		return err
+	}
+	view, err := c.view(r, found, schedules)
 	if err != nil {
 		return err
 	}
 	return answer(w, view)
 }
 
-func (c *control) view(r *http.Request, w engine.Workflow) (Workflow, error) {
+// schedules are the rows of all schedules by their triggers.
+func (c *control) schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error) {
+	all, err := c.Store.Schedules(ctx)
+	rows := make(map[engine.ID]engine.Schedule, len(all))
+	for _, s := range all {
+		rows[s.Trigger] = s
+	}
+	return rows, err
+}
+
+func (c *control) view(r *http.Request, w engine.Workflow, schedules map[engine.ID]engine.Schedule) (Workflow, error) {
 	view := Workflow{Head: w.Head, Description: w.Description, Properties: w.Properties}
 	names, err := c.Store.Names(r.Context())
 	if err != nil {
@@ -91,7 +118,12 @@ func (c *control) view(r *http.Request, w engine.Workflow) (Workflow, error) {
 		view.Last = &last[0]
 	}
 	for _, t := range w.Triggers {
-		made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone, NextStart: c.Next(t, c.Now())}
+		made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone}
+		if row, ok := schedules[t.ID]; ok {
+			coming := t.Comes(&row, c.Now(), c.Next)
+			made.NextStart, made.OverdueSeconds = coming.At, coming.Overdue.Seconds()
+			view.OverdueSeconds = max(view.OverdueSeconds, made.OverdueSeconds)
+		}
 		if t.Type == engine.OnEvent {
 			made.Event = arrival.Words(t.Event)
 		}
@@ -123,7 +155,7 @@ func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, err := c.Exec.StartWorkflow(r.Context(), found.ID, start.Properties, by)
+	run, err := c.Exec.Start(r.Context(), exec.Order{Kind: engine.RunWorkflow, Object: found.ID, Properties: start.Properties, By: by, Token: start.Token})
 	if err != nil {
 		return err
 	}

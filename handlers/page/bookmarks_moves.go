@@ -127,7 +127,9 @@ func (p *Pages) readBeside(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	run, err := p.Exec.StartJob(c.Request().Context(), mark.Job, nil, &pick, user(c))
+	again := order(c, engine.RunJob, mark.Job, nil)
+	again.Pick = &pick
+	run, err := p.Exec.Start(c.Request().Context(), again)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"dogear/engine"
 	rules "dogear/engine/bookmark"
+	"dogear/engine/exec"
 	"dogear/handlers/page"
 )
 
@@ -38,8 +39,8 @@ type starts struct {
 	pick *engine.Selection
 }
 
-func (s *starts) StartJob(_ context.Context, _ engine.ID, _ map[string]string, pick *engine.Selection, _ string) (engine.Run, error) {
-	s.pick = pick
+func (s *starts) Start(_ context.Context, o exec.Order) (engine.Run, error) {
+	s.pick = o.Pick
 	return engine.Run{ID: runID}, nil
 }
 

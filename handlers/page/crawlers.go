@@ -147,7 +147,7 @@ func (p *Pages) growCrawler(c web.Ctx) error {
 
 // runCrawler answers POST /crawlers/:id/run.
 func (p *Pages) runCrawler(c web.Ctx) error {
-	run, err := p.Exec.StartCrawl(c.Request().Context(), web.ID(c), user(c))
+	run, err := p.Exec.Start(c.Request().Context(), order(c, engine.RunCrawl, web.ID(c), nil))
 	if err != nil {
 		return err
 	}

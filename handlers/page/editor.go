@@ -14,7 +14,6 @@ import (
 	"dogear/views/canvas"
 	"dogear/views/editor"
 	"dogear/views/layout"
-	"dogear/views/show"
 )
 
 // Drafts edits the drafts of workflows.
@@ -121,6 +120,7 @@ type desk struct {
 	jobs      []engine.Draft[engine.JobBody]
 	crawlers  []engine.Draft[engine.CrawlerBody]
 	used      map[engine.Ref][]engine.Head
+	schedules map[engine.ID]engine.Schedule
 	names     draft.Names
 	infos     canvas.Infos
 }
@@ -142,6 +142,9 @@ func (p *Pages) desk(c web.Ctx) (*desk, error) {
 		return nil, err
 	}
 	if d.used, err = p.usedBy(ctx); err != nil {
+		return nil, err
+	}
+	if d.schedules, err = p.schedules(ctx); err != nil {
 		return nil, err
 	}
 	for _, job := range d.jobs {
@@ -243,15 +246,22 @@ func (p *Pages) outside(paths []string) []string {
 	return found
 }
 
+// comes says when a trigger of the draft starts its next run: by its row where
+// it is scheduled as it is published, else when it would.
+func (d *desk) comes(p *Pages, t *engine.Trigger) engine.Coming {
+	row, ok := d.schedules[t.ID]
+	if ok && row.Spec == t.Schedule && row.Zone == t.Zone {
+		return t.Comes(&row, p.Now(), p.Next)
+	}
+	return engine.Coming{At: p.Next(*t, p.Now()), Paused: t.Disabled}
+}
+
 // canvas draws the draft.
 func (d *desk) canvas(p *Pages, problems []draft.Problem) canvas.View {
 	view := canvas.New(canvas.Input{
 		Mode: canvas.Edit, Body: &d.draft.Body, Infos: d.onCanvas(), Problems: problems,
 		NextStart: func(t *engine.Trigger) string {
-			if next := p.Next(*t, p.Now()); !next.IsZero() {
-				return "next start " + show.Ago(next, p.Now())
-			}
-			return ""
+			return comesWords(d.comes(p, t), p.Now())
 		},
 	})
 	view.Workflow, view.Name, view.Seq = d.draft.Workflow, d.draft.Name, d.draft.Seq

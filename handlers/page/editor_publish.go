@@ -80,7 +80,7 @@ func (p *Pages) publish(c web.Ctx) error {
 	if then(form.Get("then")) != "run" {
 		return web.Refresh(c, "/workflows/"+string(id))
 	}
-	run, err := p.Exec.StartWorkflow(ctx, id, nil, user(c))
+	run, err := p.Exec.Start(ctx, order(c, engine.RunWorkflow, id, nil))
 	if err != nil {
 		return err
 	}

@@ -290,7 +290,7 @@ func (p *Pages) jobWords(c web.Ctx) error {
 
 // runJob answers POST /jobs/:id/run.
 func (p *Pages) runJob(c web.Ctx) error {
-	run, err := p.Exec.StartJob(c.Request().Context(), web.ID(c), properties(c), nil, user(c))
+	run, err := p.Exec.Start(c.Request().Context(), order(c, engine.RunJob, web.ID(c), properties(c)))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,12 @@ type runStore interface {
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
+	// Twins finds the runs that ask for the same as one shortly before.
+	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
+	// PropertySets lists what the properties of a run were, if they were changed.
+	PropertySets(ctx context.Context, run engine.ID) ([]engine.PropertySet, error)
+	// PropertiesOf is what an attempt was told of the properties of its run.
+	PropertiesOf(ctx context.Context, key engine.NodeKey) (map[string]string, error)
 	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
 	MoveOf(ctx context.Context, run, bookmark engine.ID) (*engine.BookmarkMove, error)
 }
@@ -73,6 +79,9 @@ func (p *Pages) runs(c web.Ctx) error {
 		return err
 	}
 	list := run.NewListing(found, filter, pageLen, p.Now())
+	if list.Twins, err = p.Store.Twins(c.Request().Context(), list.Runs); err != nil {
+		return err
+	}
 	if web.IsFragment(c) {
 		return web.Render(c, http.StatusOK, run.Table(list))
 	}
@@ -98,7 +107,14 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	if v.Events, err = p.Store.EventsOf(ctx, v.Run.ID); err != nil {
 		return v, err
 	}
-	return v, nil
+	if v.Properties, err = p.Store.PropertySets(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
+	twins, err := p.Store.Twins(ctx, []engine.Run{v.Run})
+	if twin, ok := twins[v.Run.ID]; ok {
+		v.Twin = &twin
+	}
+	return v, err
 }
 
 // run answers GET /runs/:id.
@@ -202,15 +218,9 @@ func (p *Pages) runAgain(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var started engine.Run
-	switch old.Kind {
-	case engine.RunJob:
-		started, err = p.Exec.StartJob(ctx, old.Object, old.Properties, old.Pick, user(c))
-	case engine.RunCrawl:
-		started, err = p.Exec.StartCrawl(ctx, old.Object, user(c))
-	case engine.RunWorkflow:
-		started, err = p.Exec.StartWorkflow(ctx, old.Object, old.Properties, user(c))
-	}
+	again := order(c, old.Kind, old.Object, old.Properties)
+	again.Pick = old.Pick
+	started, err := p.Exec.Start(ctx, again)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"dogear/engine/portable"
 	"dogear/handlers/web"
 	"dogear/views/layout"
+	"dogear/views/show"
 	"dogear/views/workflow"
 )
 
@@ -20,6 +21,8 @@ import (
 type workflowStore interface {
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
+	// Schedules lists when each schedule is due next.
+	Schedules(ctx context.Context) ([]engine.Schedule, error)
 	// Ticks lists the newest due times of a schedule that were used up.
 	Ticks(ctx context.Context, trigger engine.ID, limit int) ([]engine.Tick, error)
 	CreateWorkflow(ctx context.Context, name string, body engine.WorkflowBody, by string, now time.Time) (engine.ID, error)
@@ -27,9 +30,8 @@ type workflowStore interface {
 
 // Exec starts, stops and steers runs.
 type Exec interface {
-	StartWorkflow(ctx context.Context, id engine.ID, properties map[string]string, by string) (engine.Run, error)
-	StartJob(ctx context.Context, id engine.ID, properties map[string]string, pick *engine.Selection, by string) (engine.Run, error)
-	StartCrawl(ctx context.Context, id engine.ID, by string) (engine.Run, error)
+	Start(ctx context.Context, o exec.Order) (engine.Run, error)
+	SetProperties(ctx context.Context, run engine.ID, change map[string]string, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
@@ -87,6 +89,10 @@ func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 	if err != nil {
 		return list, err
 	}
+	schedules, err := p.schedules(ctx)
+	if err != nil {
+		return list, err
+	}
 	list.All = len(workflows)
 	for _, w := range workflows {
 		if !strings.Contains(strings.ToLower(w.Name), strings.ToLower(list.Filter)) {
@@ -96,22 +102,59 @@ func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 		if err != nil {
 			return list, err
 		}
-		list.Items = append(list.Items, workflow.Item{Workflow: w, Runs: runs, Next: p.nextStart(w, now)})
+		list.Items = append(list.Items, workflow.Item{Workflow: w, Runs: runs, Next: p.nextStart(w, schedules)})
 	}
 	return list, nil
 }
 
-// nextStart is when the first of the schedules of w fires next.
-func (p *Pages) nextStart(w engine.Workflow, now time.Time) time.Time {
-	var first time.Time
-	for _, t := range w.Triggers {
-		if t.Type != engine.Scheduled || t.Disabled || p.Next == nil {
+// schedules are the rows of all schedules by their triggers.
+func (p *Pages) schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error) {
+	all, err := p.Store.Schedules(ctx)
+	rows := make(map[engine.ID]engine.Schedule, len(all))
+	for _, s := range all {
+		rows[s.Trigger] = s
+	}
+	return rows, err
+}
+
+// comes says when a trigger of a published workflow starts its next run, by its
+// row in the database.
+func (p *Pages) comes(t *engine.Trigger, schedules map[engine.ID]engine.Schedule) engine.Coming {
+	row, ok := schedules[t.ID]
+	if !ok {
+		return engine.Coming{Paused: t.Disabled}
+	}
+	return t.Comes(&row, p.Now(), p.Next)
+}
+
+// comesWords says on a card when a schedule starts its next run.
+func comesWords(coming engine.Coming, now time.Time) string {
+	switch {
+	case coming.Overdue > engine.TooLate:
+		return "overdue by " + show.Length(coming.Overdue)
+	case coming.At.IsZero():
+		return ""
+	}
+	return "next start " + show.Ago(coming.At, now)
+}
+
+// nextStart says when the first of the schedules of w starts its next run. It is
+// paused where all of them are.
+func (p *Pages) nextStart(w engine.Workflow, schedules map[engine.ID]engine.Schedule) engine.Coming {
+	var first engine.Coming
+	paused, active := false, false
+	for i := range w.Triggers {
+		if w.Triggers[i].Type != engine.Scheduled {
 			continue
 		}
-		if at := p.Next(t, now); !at.IsZero() && (first.IsZero() || at.Before(first)) {
-			first = at
+		coming := p.comes(&w.Triggers[i], schedules)
+		paused, active = paused || coming.Paused, active || !coming.Paused
+		if !coming.At.IsZero() && (first.At.IsZero() || coming.At.Before(first.At)) {
+			first.At = coming.At
 		}
+		first.Overdue = max(first.Overdue, coming.Overdue)
 	}
+	first.Paused = paused && !active
 	return first
 }
 
@@ -174,11 +217,17 @@ func (p *Pages) exportWorkflow(c web.Ctx) error {
 
 // runWorkflow answers POST /workflows/:id/run.
 func (p *Pages) runWorkflow(c web.Ctx) error {
-	run, err := p.Exec.StartWorkflow(c.Request().Context(), web.ID(c), properties(c), user(c))
+	run, err := p.Exec.Start(c.Request().Context(), order(c, engine.RunWorkflow, web.ID(c), properties(c)))
 	if err != nil {
 		return err
 	}
 	return web.Go(c, "/runs/"+string(run.ID))
+}
+
+// order asks for a run in the name of whoever sent c. A browser that asks again,
+// because it had no answer, sends the same token.
+func order(c web.Ctx, kind engine.RunKind, object engine.ID, properties map[string]string) exec.Order {
+	return exec.Order{Kind: kind, Object: object, Properties: properties, By: user(c), Token: c.Request().Header.Get("Idempotency-Key")}
 }
 
 // properties are the form's fields "property.NAME".

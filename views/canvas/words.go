@@ -35,7 +35,9 @@ func Fires(t *engine.Trigger) string {
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
-	case t.Disabled:
+	case t.Disabled && t.Type == engine.Scheduled:
+		return "Paused"
+	case t.Disabled && t.Type != engine.OnDemand:
 		return "Disabled"
 	case t.Type == engine.OnDemand:
 		return "On demand"

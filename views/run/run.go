@@ -20,6 +20,7 @@ type Listing struct {
 	Runs   []engine.Run
 	Filter engine.RunFilter
 	Next   engine.ID // older runs follow this one; "" for none
+	Twins  map[engine.ID]engine.Twin
 	Now    time.Time
 }
 
@@ -75,9 +76,12 @@ type View struct {
 	Nodes    []engine.NodeRun
 	Triggers []engine.TriggerRun
 	Events   []engine.TriggerEvent // that started it
-	Selected string                // the card whose panel is open
-	Now      time.Time
-	CSRF     string
+	Twin     *engine.Twin          // an earlier run that asked for the same
+	// Properties are what the properties of the run were, if they were changed.
+	Properties []engine.PropertySet
+	Selected   string // the card whose panel is open
+	Now        time.Time
+	CSRF       string
 }
 
 // Short names the run for people.

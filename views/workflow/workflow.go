@@ -26,7 +26,20 @@ type Listing struct {
 type Item struct {
 	Workflow engine.Workflow
 	Runs     []engine.Run
-	Next     time.Time
+	Next     engine.Coming
+}
+
+// starter says what starts i where no schedule is due again.
+func (i Item) starter() string {
+	for _, kind := range []struct {
+		of   engine.TriggerType
+		word string
+	}{{engine.Scheduled, "Never again"}, {engine.OnEvent, "By events"}} {
+		if slices.ContainsFunc(i.Workflow.Triggers, func(t engine.Trigger) bool { return t.Type == kind.of }) {
+			return kind.word
+		}
+	}
+	return "On demand"
 }
 
 // oldestFirst is the order of bars: time goes to the right.

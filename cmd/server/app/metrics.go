@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"dogear/engine"
 	"dogear/engine/flow"
 	"dogear/handlers/web"
 )
@@ -18,9 +19,15 @@ type metrics struct {
 	nodes    *prometheus.CounterVec
 	rows     prometheus.Counter
 	bytes    prometheus.Counter
-	late     prometheus.Histogram
+	late     prometheus.Histogram // of runs
+	begun    prometheus.Histogram // of their work
+	overdue  prometheus.Gauge
 	broken   *prometheus.GaugeVec
 }
+
+// lateBuckets reach from what nobody notices to what somebody should have been
+// told of.
+var lateBuckets = []float64{.005, .01, .05, .1, .5, 1, 5, 30, 60, 300, 900, 3600, 14400}
 
 func newMetrics(registry *prometheus.Registry) *metrics {
 	m := &metrics{
@@ -32,22 +39,32 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 	}
 	m.late = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "dogear_schedule_lateness_seconds", Help: "How long after its due time the run of a schedule was made.",
-		Buckets: []float64{.005, .01, .05, .1, .5, 1, 5, 30, 60},
+		Buckets: lateBuckets,
+	})
+	m.begun = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "dogear_schedule_start_lateness_seconds", Help: "How long after the due time of its schedule a job or crawler that the schedule starts began to work.",
+		Buckets: lateBuckets,
+	})
+	m.overdue = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "dogear_schedule_overdue_seconds", Help: "How long the schedule that waits longest has been waiting for its run, or for that to begin to work; looked at once a minute.",
 	})
 	m.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "dogear_checks_broken", Help: "Places at which something that must hold does not, by check."}, []string{"check"})
-	registry.MustRegister(m.broken, m.runs, m.nodes, m.rows, m.bytes, m.late, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(m.broken, m.runs, m.nodes, m.rows, m.bytes, m.late, m.begun, m.overdue, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // count adds what a transition has ended.
 func (m *metrics) count(w flow.Writes) {
-	if w.Fire != nil {
+	if w.Fire != nil && !w.Fire.Due.IsZero() { // events are due at no time
 		m.late.Observe(w.Run.Started.Sub(w.Fire.Due).Seconds())
 	}
 	if !w.Run.Open() {
 		m.runs.WithLabelValues(string(w.Run.Outcome)).Inc()
 	}
 	for _, n := range w.Nodes {
+		if n.State == engine.Running && n.Attempt == 1 && n.By == w.Run.Trigger && !w.Run.Due.IsZero() && w.Run.Previous == "" {
+			m.begun.Observe(n.Started.Sub(w.Run.Due).Seconds())
+		}
 		if !n.State.Done() {
 			continue
 		}

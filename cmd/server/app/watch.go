@@ -27,11 +27,15 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 	if err != nil {
 		return engine.Health{}, err
 	}
+	late, err := h.store.LateStarts(ctx, start)
+	if err != nil {
+		return engine.Health{}, err
+	}
 	checks := slices.Concat(rows, work)
 	slices.SortFunc(checks, func(a, b engine.Check) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // I3 before I10
 	})
-	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks, Servers: servers}, nil
+	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks, Servers: servers, Late: late}, nil
 }
 
 // watch says what it finds in the log and the metrics.
@@ -43,6 +47,13 @@ func (h *house) watch(ctx context.Context) {
 		}
 		return
 	}
+	longest := time.Duration(0)
+	for _, l := range found.Late {
+		if l.Waits {
+			longest = max(longest, l.Late)
+		}
+	}
+	h.metrics.overdue.Set(longest.Seconds())
 	for _, check := range found.Checks {
 		h.metrics.broken.WithLabelValues(check.ID).Set(float64(len(check.Broken)))
 		for _, b := range check.Broken {

@@ -41,12 +41,13 @@ type jobRun struct {
 	wait
 	Name     string            `arg:"" help:"Name of the job."`
 	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of this run. May be repeated."`
+	token
 }
 
 // Run starts the job. With --file, --pattern, --since or --until it reads those
 // files again, whatever the bookmark says, and leaves the bookmark where it is.
 func (c *jobRun) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/job", control.StartJob{Job: c.Name, Properties: c.Property, Pick: c.selection()})
+	run, err := post[control.Run](ctx, c.Data, "/job", control.StartJob{Job: c.Name, Properties: c.Property, Pick: c.selection(), Token: c.Token})
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,11 @@ func spent(from, to, now time.Time) string {
 	return length.Round(time.Second).String()
 }
 
+// length writes seconds.
+func length(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
 // outcome is the word for how a run stands.
 func outcome(r *engine.Run) string {
 	switch {

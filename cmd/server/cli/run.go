@@ -25,11 +25,17 @@ type Run struct {
 	Resume runResume `cmd:"" help:"Start a run that goes on from one that has ended: what succeeded is not done again."`
 	Pause  runPause  `cmd:"" help:"Let nothing more of a run start until it goes on."`
 	GoOn   runGoOn   `cmd:"" help:"Let a paused run go on."`
+	Set    runSet    `cmd:"" help:"Change properties of a run that goes on, for the jobs that start from now on."`
 }
 
 // wait says that a command stays until the run it started has ended.
 type wait struct {
 	Wait bool `help:"Wait for the end; exit with 0 only if the run succeeded."`
+}
+
+// token makes a start one that can be asked for again.
+type token struct {
+	Token string `help:"A text of your own for this start. Where the answer got lost, say the command again with it: the run that has started is shown, and no second one starts."`
 }
 
 // started shows a run that was started and, with --wait, stays until its end.
@@ -90,6 +96,21 @@ type runGoOn struct {
 // Run lets a run go on.
 func (c *runGoOn) Run(ctx context.Context, term Terminal) error {
 	return c.change(ctx, term, "/go-on", c.ID)
+}
+
+type runSet struct {
+	target
+	ID       string            `arg:"" help:"The run, as run list shows it."`
+	Property map[string]string `required:"" placeholder:"K=V" mapsep:"none" help:"A property and its new value. May be repeated."`
+}
+
+// Run changes properties of a run.
+func (c *runSet) Run(ctx context.Context, term Terminal) error {
+	run, err := post[control.Run](ctx, c.Data, "/properties", control.SetProperties{ID: engine.ID(c.ID), Properties: c.Property})
+	if err != nil {
+		return err
+	}
+	return c.print(term, run, func(t *table) { runRows(t, &run) })
 }
 
 // change changes a run and shows it.
@@ -153,6 +174,12 @@ func runRows(t *table, r *control.Run) {
 		t.row("Reads again", r.Pick.Words())
 	}
 	t.row("Started", when(r.Started)+" by "+r.By)
+	if r.LateSeconds > engine.TooLate.Seconds() {
+		t.row("Late", length(r.LateSeconds)+" after its due time "+when(r.Due))
+	}
+	if r.Like != nil {
+		t.row("Like", fmt.Sprintf("run %s, with the same properties, started %s before", r.Like.Run, length(r.Like.Seconds)))
+	}
 	t.row("Took", spent(r.Started, r.Ended, now))
 	t.field("Error", r.Error)
 	for i := range r.Nodes {

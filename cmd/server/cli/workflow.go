@@ -86,8 +86,14 @@ func (c *workflowShow) Run(ctx context.Context, term Terminal) error {
 
 func triggerWords(t control.Trigger) string {
 	words := strings.ReplaceAll(string(t.Type), "_", " ")
-	if t.Schedule != "" {
+	switch {
+	case t.Schedule != "" && t.Disabled:
+		return t.Schedule + " " + strings.TrimSpace(t.Zone+" paused") + ", starts " + strings.Join(t.Starts, ", ")
+	case t.Schedule != "":
 		words = t.Schedule + " " + strings.TrimSpace(t.Zone+" next "+when(t.NextStart))
+		if t.OverdueSeconds > engine.TooLate.Seconds() {
+			words += ", overdue by " + length(t.OverdueSeconds)
+		}
 	}
 	if t.Event != "" {
 		words = "event: " + strings.ToLower(t.Event[:1]) + t.Event[1:]
@@ -103,11 +109,12 @@ type workflowRun struct {
 	wait
 	Name     string            `arg:"" help:"Name of the workflow."`
 	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of this run. May be repeated."`
+	token
 }
 
 // Run starts a workflow and, with --wait, stays until its end.
 func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Properties: c.Property})
+	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Properties: c.Property, Token: c.Token})
 	if err != nil {
 		return err
 	}

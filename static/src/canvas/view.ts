@@ -272,7 +272,8 @@ export function triggerIcon(t: Trigger): string {
 }
 
 export function triggerSub(t: Trigger, info?: Info): string {
-  if (t.disabled) return "Disabled";
+  if (t.disabled && t.type === "scheduled") return "Paused";
+  if (t.disabled && t.type !== "on_demand") return "Disabled";
   if (t.type === "on_demand") return "On demand";
   // Only the server can say a schedule or a rule of events in words.
   if (t.type === "scheduled") return info?.sub || t.zone || "UTC";

@@ -1,0 +1,50 @@
+package run
+
+import (
+	"time"
+
+	"dogear/engine"
+	"dogear/views/show"
+)
+
+// starter says who or what started the run.
+func (v View) starter() string {
+	t := v.Run.Body.Trigger(v.Run.Trigger)
+	switch {
+	case v.Run.By == "schedule" && t != nil:
+		return "by the schedule " + t.Name
+	case v.Run.By == "event" && t != nil:
+		return "by the event trigger " + t.Name
+	}
+	return "by " + v.Run.By
+}
+
+// late is how long after its due time the run began to work.
+func (v View) late() time.Duration { return v.Run.Late(v.Nodes, v.Now) }
+
+// lateness says by how much a scheduled run is late.
+func (v View) lateness() string {
+	for i := range v.Nodes {
+		if !v.Nodes[i].Started.IsZero() {
+			return "It began to work " + show.Length(v.late()) + " after it was due."
+		}
+	}
+	if v.Run.Open() {
+		return "It is " + show.Length(v.late()) + " late: nothing of it works yet."
+	}
+	return "Nothing of it has worked."
+}
+
+// changes are the changes of the run's properties, without those it began with.
+func (v View) changes() []engine.PropertySet {
+	if len(v.Properties) == 0 {
+		return nil
+	}
+	return v.Properties[1:]
+}
+
+// twin is the earlier run that asked for the same, if r has one.
+func (l Listing) twin(r engine.Run) (engine.Twin, bool) {
+	t, ok := l.Twins[r.ID]
+	return t, ok
+}
