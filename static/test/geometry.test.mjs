@@ -1,15 +1,22 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bounds, freeSpot, line, middle, nearest, snap, tight } from "../src/canvas/geometry.ts";
+import { bounds, freeSpot, nearest, snap } from "../src/canvas/geometry.ts";
+import { between, gap } from "../src/canvas/line.ts";
 import { find, table } from "../src/canvas/keys.ts";
 import { ulid } from "../src/canvas/ids.ts";
 import { clock, length } from "../src/canvas/length.ts";
 
+const lines = JSON.parse(readFileSync("views/canvas/testdata/lines.json", "utf8"));
+
 test("lines are drawn as the server draws them", () => {
-  for (const { ends, path, middle: m } of JSON.parse(readFileSync("views/canvas/testdata/lines.json", "utf8"))) {
-    assert.equal(line(...ends), path);
-    assert.deepEqual(middle(...ends), m);
+  for (const { from, to, path, middle, tight } of lines) assert.deepEqual(between(from, to), { d: path, middle, tight });
+});
+
+test("a point of a line is on it, whichever way it leads", () => {
+  for (const { from, to, middle } of lines) {
+    assert.ok(gap(from, to, middle) < 2, `${JSON.stringify([from, to])}: its middle is ${gap(from, to, middle)} away`);
+    assert.ok(gap(from, to, { x: middle.x, y: middle.y + 900 }) > 100, "a point far away is not on it");
   }
 });
 
@@ -56,10 +63,4 @@ test("times are written as the server writes them", () => {
   assert.equal(length(41_000), "41 s");
   assert.equal(length(245_000), "4 min 05 s");
   assert.equal(length(7_800_000), "2 h 10 min");
-});
-
-test("a word without room between two cards is a dot, as the server draws it", () => {
-  const from = { x: 0, y: 0, w: 240, h: 120 };
-  const at = (x, y) => tight(from, { x, y: y - 60, w: 240, h: 120 });
-  assert.deepEqual([at(288, 60), at(339, 119), at(340, 60), at(288, 200), at(100, 60)], [true, true, false, false, false]);
 });

@@ -5,7 +5,6 @@
 package canvas
 
 import (
-	"fmt"
 	"time"
 
 	"dogear/engine"
@@ -288,44 +287,16 @@ func (d *drawing) fired(id engine.ID) bool {
 	return d.Mode == Run && fired
 }
 
-// edge fills in where the line runs: from the middle of the right side of one
-// card to the middle of the left side of the other.
+// edge fills in where the line runs.
 func (d *drawing) edge(e Edge) Edge {
-	wf, hf := d.graph.Size(e.From)
-	_, ht := d.graph.Size(e.To)
-	from, to := d.places[e.From], d.places[e.To]
-	x1, y1, x2, y2 := from.X+wf, from.Y+hf/2, to.X, to.Y+ht/2
-	e.Path, e.Middle = Path(x1, y1, x2, y2), Middle(x1, y1, x2, y2)
-	e.Tight = Tight(x1, y1, x2, y2)
-	e.Back = d.loop[e.From] && d.loop[e.To] && x2 < x1
+	from, to := d.box(e.From), d.box(e.To)
+	line := Between(from, to)
+	e.Path, e.Middle, e.Tight = line.Path, line.Middle, line.Tight
+	e.Back = d.loop[e.From] && d.loop[e.To] && to.X < from.X+from.W
 	return e
 }
 
-// Path is the line of an edge with its arrow head, and Middle the point half
-// way along it. The browser's module draws the same; a test compares both.
-func Path(x1, y1, x2, y2 int) string {
-	bend, dip := bends(x1, x2)
-	return fmt.Sprintf("M%d %dC%d %d %d %d %d %dM%d %dL%d %dL%d %d",
-		x1, y1, x1+bend, y1+dip, x2-bend, y2+dip, x2, y2, x2-7, y2-4, x2-1, y2, x2-7, y2+4)
-}
-
-// Middle is the point half way along the line that Path draws.
-func Middle(x1, y1, x2, y2 int) engine.Point {
-	_, dip := bends(x1, x2)
-	return engine.Point{X: (x1 + x2) / 2, Y: (y1+y2)/2 + dip*3/4}
-}
-
-// Tight says that the word of an edge would cover what stands at its ends: they
-// are close to each other, side by side.
-func Tight(x1, y1, x2, y2 int) bool {
-	return x2 >= x1 && x2-x1 < 100 && max(y2-y1, y1-y2) < 60
-}
-
-// bends says how far a line runs straight out of its card, and how deep it bows
-// to pass under the cards where it leads back to the left.
-func bends(x1, x2 int) (bend, dip int) {
-	if x2 < x1-2*graph.Grid {
-		return 120, 160
-	}
-	return max(40, (x2-x1)/2), 0
+func (d *drawing) box(card string) Box {
+	w, h := d.graph.Size(card)
+	return Box{X: d.places[card].X, Y: d.places[card].Y, W: w, H: h}
 }

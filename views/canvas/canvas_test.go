@@ -168,13 +168,20 @@ func TestLinesSharedWithTheBrowser(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/lines.json"
 	type line struct {
-		Ends   [4]int       `json:"ends"`
-		Path   string       `json:"path"`
-		Middle engine.Point `json:"middle"`
+		From canvas.Box `json:"from"`
+		To   canvas.Box `json:"to"`
+		canvas.Line
 	}
+	card := func(x, y int) canvas.Box { return canvas.Box{X: x, Y: y, W: 190, H: 76} }
+	small := canvas.Box{X: -240, Y: -35, W: 150, H: 56}
 	var lines []line
-	for _, e := range [][4]int{{230, 78, 360, 78}, {230, 78, 361, 301}, {230, 78, 250, -41}, {600, 78, 300, 78}, {230, 78, 225, 78}, {-90, -7, -20, 5}} {
-		lines = append(lines, line{Ends: e, Path: canvas.Path(e[0], e[1], e[2], e[3]), Middle: canvas.Middle(e[0], e[1], e[2], e[3])})
+	for _, ends := range [][2]canvas.Box{
+		{card(40, 40), card(360, 40)}, {card(40, 40), card(361, 263)}, {card(40, 40), card(250, -79)}, {card(40, 40), card(225, 40)}, {small, card(-20, -33)},
+		{card(410, 40), card(300, 40)}, {card(410, 40), card(0, 90)}, {card(410, 40), card(0, -10)}, // under both
+		{card(410, 40), card(300, 156)}, {card(410, 40), card(0, 301)}, {card(410, 40), card(0, -77)}, // between them
+		{card(410, 40), {X: 100, Y: 500}}, // to a pointer
+	} {
+		lines = append(lines, line{From: ends[0], To: ends[1], Line: canvas.Between(ends[0], ends[1])})
 	}
 
 	got, err := json.MarshalIndent(lines, "", " ")
@@ -221,17 +228,31 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestAWordWithoutRoomIsADot: the browser decides the same, geometry.test.mjs.
+// A line that leads back goes round the cards: it crosses neither of its ends.
+func TestALineThatLeadsBackCrossesNoCard(t *testing.T) {
+	t.Parallel()
+	from := canvas.Box{X: 400, Y: 200, W: 190, H: 76}
+	for y := -100; y <= 500; y++ {
+		to := canvas.Box{X: 300, Y: y, W: 190, H: 76}
+
+		middle := canvas.Between(from, to).Middle
+
+		for _, card := range []canvas.Box{from, to} {
+			if middle.Y > card.Y-20 && middle.Y < card.Y+card.H+20 {
+				t.Fatalf("to a card at %d the line runs along %d, too near to the card at %d", y, middle.Y, card.Y)
+			}
+		}
+	}
+}
+
 func TestAWordWithoutRoomIsADot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		x1, y1, x2, y2 int
-		want           bool
-	}{
-		{240, 60, 288, 60, true}, {240, 60, 339, 119, true}, {240, 60, 340, 60, false}, {240, 60, 288, 200, false}, {240, 60, 100, 60, false},
-	} {
-		if got := canvas.Tight(c.x1, c.y1, c.x2, c.y2); got != c.want {
-			t.Errorf("Tight(%d, %d, %d, %d) = %v, want %v", c.x1, c.y1, c.x2, c.y2, got, c.want)
+		x, y int
+		want bool
+	}{{288, 0, true}, {339, 59, true}, {340, 0, false}, {288, 140, false}, {100, 0, false}} {
+		if got := canvas.Between(canvas.Box{W: 240, H: 120}, canvas.Box{X: c.x, Y: c.y, W: 240, H: 120}).Tight; got != c.want {
+			t.Errorf("the word of a line to %d, %d is a dot: %v, want %v", c.x, c.y, got, c.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Sizes, lines and places; the same numbers as engine/graph and views/canvas.
+// Sizes and places; the same numbers as engine/graph.
 import { Point } from "./types";
 
 export const grid = 10;
@@ -10,50 +10,6 @@ export interface Box {
   y: number;
   w: number;
   h: number;
-}
-
-// line is the path of an edge with its arrow head.
-export function line(x1: number, y1: number, x2: number, y2: number): string {
-  const { bend, dip } = bends(x1, x2);
-  return `M${x1} ${y1}C${x1 + bend} ${y1 + dip} ${x2 - bend} ${y2 + dip} ${x2} ${y2}M${x2 - 7} ${y2 - 4}L${x2 - 1} ${y2}L${x2 - 7} ${y2 + 4}`;
-}
-
-// middle is the point half way along it.
-export function middle(x1: number, y1: number, x2: number, y2: number): Point {
-  return { x: Math.trunc((x1 + x2) / 2), y: Math.trunc((y1 + y2) / 2) + (bends(x1, x2).dip * 3) / 4 };
-}
-
-// bends says how far a line runs straight out of its card, and how deep it bows
-// to pass under the cards where it leads back to the left.
-function bends(x1: number, x2: number): { bend: number; dip: number } {
-  if (x2 < x1 - 2 * grid) return { bend: 120, dip: 160 };
-  return { bend: Math.max(40, Math.trunc((x2 - x1) / 2)), dip: 0 };
-}
-
-export function between(from: Box, to: Box): { d: string; middle: Point } {
-  const ends = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2] as const;
-  return { d: line(...ends), middle: middle(...ends) };
-}
-
-// tight says that the word of an edge would cover what stands at its ends.
-export function tight(from: Box, to: Box): boolean {
-  const wide = to.x - from.x - from.w;
-  return wide >= 0 && wide < 100 && Math.abs(to.y + to.h / 2 - from.y - from.h / 2) < 60;
-}
-
-// gap is how far a point is from the line between two cards.
-export function gap(from: Box, to: Box, p: Point): number {
-  const [x1, y1, x2, y2] = [from.x + from.w, from.y + from.h / 2, to.x, to.y + to.h / 2];
-  const { bend, dip } = bends(x1, x2);
-  const steps = 24;
-  let least = Infinity;
-  for (let i = 0; i <= steps; i++) {
-    const t = i / steps;
-    const u = 1 - t;
-    const along = (a: number, b: number, c: number, d: number) => u * u * u * a + 3 * u * u * t * b + 3 * u * t * t * c + t * t * t * d;
-    least = Math.min(least, Math.hypot(along(x1, x1 + bend, x2 - bend, x2) - p.x, along(y1, y1 + dip, y2 + dip, y2) - p.y));
-  }
-  return least;
 }
 
 export const snap = (p: Point): Point => ({ x: Math.round(p.x / grid) * grid, y: Math.round(p.y / grid) * grid });

@@ -1,6 +1,7 @@
 // The drawing: adopts the cards and edges that the server rendered and keeps
 // them equal to the model. It touches only what changed.
-import { Box, bounds, between as lineBetween, gap, size, tight } from "./geometry";
+import { Box, bounds, size } from "./geometry";
+import { between as lineBetween, gap } from "./line";
 import { conditions, Drawn, Edge, Graph } from "./model";
 import { Body, Info, Point, Trigger } from "./types";
 
@@ -201,12 +202,12 @@ export class View {
     const from = this.boxes.get(line.edge.from);
     const to = this.boxes.get(line.edge.to);
     if (!from || !to) return;
-    const { d, middle } = lineBetween(from, to);
+    const { d, middle, tight } = lineBetween(from, to);
     line.path.setAttribute("d", d);
     line.hit.setAttribute("d", d);
     if (!line.pill) return;
     line.pill.style.transform = `translate(${middle.x}px,${middle.y}px) translate(-50%,-50%)`;
-    line.pill.toggleAttribute("data-tight", tight(from, to));
+    line.pill.toggleAttribute("data-tight", tight);
   }
 
   middle(key: string): Point | undefined {
