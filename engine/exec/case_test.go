@@ -237,3 +237,39 @@ func TestD11ADueTimeAndItsRunAreWrittenTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestA25AScriptThatEndsWellFiresItsTrigger, whatever it read, and one that does
+// not fires none: what counts is its exit code.
+func TestA25AScriptThatEndsWellFiresItsTrigger(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.work.do["good"], h.work.do["bad"] = scripts(t).Run, scripts(t).Run
+		h.script("good", "print(sum(1 for line in open('/etc/passwd')))")
+		h.script("bad", "import sys; sys.exit(3)")
+		id := h.draw("start -> good bad", "good -> b on succeeded", "bad -> c on succeeded")
+
+		run, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+		must(t, err)
+		_, nodes := h.ends(run.ID)
+
+		if got := said(nodes); got != "b.1.1 succeeded, bad.1.1 failed, c.1.1 skipped, good.1.1 succeeded" {
+			t.Errorf("nodes = %s, want b after the script that ended well, and no c", got)
+		}
+		marks, err := h.store.BookmarksOf(t.Context(), h.refs["good"].ID)
+		must(t, err)
+		if len(marks) != 0 {
+			t.Errorf("the script has %d bookmarks, want none", len(marks))
+		}
+	})
+}
+
+// script makes a job of a script under a name that a graph may use.
+func (h *house) script(name, body string) {
+	h.t.Helper()
+	job := engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: body}}
+	id, err := h.store.CreateJob(h.t.Context(), name, job, "owner", time.Now())
+	must(h.t, err)
+	_, err = h.store.PublishJob(h.t.Context(), id, "owner", time.Now())
+	must(h.t, err)
+	h.refs[name] = engine.Ref{Kind: engine.KindJob, ID: id}
+}

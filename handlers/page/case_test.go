@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func telling(t *testing.T, w told, shape func(*engine.Run)) *site {
 	t.Helper()
 	s := serve(t)
 	s.shape, w.world = shape, world{s.store, s}
-	s.open(t, page.Config{Store: w, Logs: s, SQL: data{}, Bookmarks: moves{s: s}, Health: well{}})
+	s.open(t, page.Config{Store: w, Exec: changes{s: s}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}, Health: well{}})
 	return s
 }
 
@@ -129,5 +130,85 @@ func TestD17TheNextStartIsThatOfTheDatabase(t *testing.T) {
 		contains(t, "the list of "+name, list, want...)
 		_, canvas := s.get(t, "/workflows/"+string(ids[name]))
 		contains(t, "the canvas of "+name, canvas, map[string]string{"soon": "next start in 7 min", "lost": "overdue by 3 h", "off": "Paused"}[name])
+	}
+}
+
+// TestA14ChangedPropertiesAreSaidOfWhatStartedBefore, with what it was told, and
+// they are changed on the page of the run.
+func TestA14ChangedPropertiesAreSaidOfWhatStartedBefore(t *testing.T) {
+	t.Parallel()
+	now := func(r *engine.Run) { r.Properties = map[string]string{"messages": "[1, 2]", "day": "1"} }
+	s := telling(t, told{
+		sets: []engine.PropertySet{
+			{At: noon.Add(-time.Minute), By: "owner", Values: map[string]string{"messages": "none"}},
+			{Seq: 5, At: noon, By: "anna", Values: map[string]string{"messages": "[1, 2]"}},
+		},
+		first: map[string]string{"messages": "none", "day": "1"},
+	}, now)
+
+	_, panel := s.get(t, s.node()+"?tab=arguments")
+	_, dialog := s.get(t, "/runs/"+string(runID)+"/properties")
+	_, page := s.get(t, s.run("log"))
+	status, _ := s.change(t, "/runs/"+string(runID)+"/properties", url.Values{
+		"property.messages": {"a\r\nb"}, "seen.messages": {"[1, 2]"}, "property.day": {"1"}, "seen.day": {"1"},
+	})
+
+	contains(t, "the panel", panel, "Properties changed after this job started", "as this attempt was told them", "none", "Properties of the run now", "[1, 2]", "Change…")
+	contains(t, "the page", page, "Properties changed after this job started", "Properties changed at", "by anna")
+	contains(t, "the dialog", dialog, "property.messages", "keeps what it was told")
+	if want := "messages=a\nb"; status != http.StatusOK || s.moved != want {
+		t.Errorf("POST = %d and asked for %q, want %q alone", status, s.moved, want)
+	}
+	same := telling(t, told{}, now)
+	if _, panel := same.get(t, same.node()+"?tab=arguments"); strings.Contains(panel, "changed after") || strings.Contains(panel, "told them") {
+		t.Error("a run whose properties nobody changed says that they were")
+	}
+}
+
+// changes writes down which properties of a run it is asked to change.
+type changes struct {
+	page.Exec
+	s *site
+}
+
+func (e changes) SetProperties(_ context.Context, id engine.ID, change map[string]string, _ string) (engine.Run, error) {
+	for name, value := range change {
+		e.s.moved += name + "=" + value
+	}
+	return engine.Run{ID: id}, nil
+}
+
+// TestA25TheRunSaysWhatBecameOfTheBookmark, by what the job is and how its
+// attempt ended.
+func TestA25TheRunSaysWhatBecameOfTheBookmark(t *testing.T) {
+	t.Parallel()
+	sql := func(bookmark engine.BookmarkMode, read engine.ReadMode) engine.JobBody {
+		return engine.JobBody{Kind: engine.JobSQL, Bookmark: bookmark, SQL: &engine.SQLJob{Sources: []engine.Source{{Name: "in", Path: "/in", Read: read}}}}
+	}
+	tests := map[string]struct {
+		job   engine.JobBody
+		state engine.State
+		want  string
+	}{
+		"a script":                    {engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: "x"}}, engine.Succeeded, "A script has no bookmark"},
+		"a bookmark that is off":      {sql(engine.BookmarkOff, engine.ReadNew), engine.Succeeded, "was off"},
+		"sources that are read whole": {sql(engine.BookmarkOn, engine.ReadAll), engine.Succeeded, "read whole each time"},
+		"nothing was committed":       {sql(engine.BookmarkOn, engine.ReadNew), engine.Failed, "Bookmark enabled, nothing committed yet"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			id, err := s.store.CreateJob(t.Context(), "j", tt.job, "owner", noon)
+			must(t, err)
+			_, err = s.store.PublishJob(t.Context(), id, "owner", noon)
+			must(t, err)
+			s.nodes[0].Ref.ID, s.nodes[0].State, s.nodes[0].Ended, s.nodes[0].Batch = id, tt.state, noon, ""
+			s.open(t, page.Config{Store: world{s.store, s}, Bookmarks: moves{s: s}, Logs: s, SQL: data{}})
+
+			_, panel := s.get(t, "/runs/"+string(runID)+"/nodes/job-"+string(id)+"?tab=bookmark")
+
+			contains(t, "the panel", panel, "No bookmark", tt.want)
+		})
 	}
 }

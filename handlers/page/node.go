@@ -42,7 +42,15 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 		}
 		node.Batch = batch
 	}
-	var err error
+	err := p.told(ctx, &node)
+	if err != nil {
+		return node, err
+	}
+	if node.Tab == run.TabBookmark || node.Tab == run.TabArguments {
+		if node.Ran, err = p.ran(ctx, node); err != nil {
+			return node, err
+		}
+	}
 	switch node.Tab {
 	case run.TabLog:
 		node.Log, err = p.logView(ctx, node, 0)
@@ -51,25 +59,31 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 	case run.TabBookmark:
 		node.Moves, err = p.moves(ctx, node)
 	case run.TabArguments:
-		node.Limits, err = p.limits(ctx, node)
+		node.Limits = limits(node)
 	case run.TabOutputs, run.TabAttempts: // show what is there already
 	}
 	return node, err
 }
 
-// limits are those that hold for an attempt of a job.
-func (p *Pages) limits(ctx context.Context, node run.Node) ([]run.Limit, error) {
+// ran is the job as an attempt ran it; nil where it is no job, has not started or
+// that version is not kept.
+func (p *Pages) ran(ctx context.Context, node run.Node) (*engine.JobBody, error) {
 	if node.Ref.Kind != engine.KindJob || node.Attempt.Version == 0 {
 		return nil, nil
 	}
-	ran, err := p.Store.JobVersion(ctx, node.Ref.ID, node.Attempt.Version)
+	job, err := p.Store.JobVersion(ctx, node.Ref.ID, node.Attempt.Version)
 	if engine.CodeOf(err) == engine.NotFound {
-		return node.LimitsOf(nil), nil
+		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	return &job.JobBody, err
+}
+
+// limits are those that hold for an attempt of a job.
+func limits(node run.Node) []run.Limit {
+	if node.Ref.Kind != engine.KindJob || node.Attempt.Version == 0 {
+		return nil
 	}
-	return node.LimitsOf(&ran.JobBody), nil
+	return node.LimitsOf(node.Ran)
 }
 
 // moves are the bookmarks of the job and how this run moved them.

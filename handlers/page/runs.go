@@ -54,6 +54,8 @@ func (p *Pages) runRoutes() []web.Route {
 		post("/runs/:id/stop", p.stopRun),
 		post("/runs/:id/pause", p.pauseRun),
 		post("/runs/:id/go-on", p.goOnRun),
+		get("/runs/:id/properties", p.askProperties),
+		post("/runs/:id/properties", p.setProperties),
 		get("/runs/:id/resume", p.askResume),
 		post("/runs/:id/resume", p.resumeRun),
 		post("/runs/:id/again", p.runAgain),

@@ -48,7 +48,13 @@ type Node struct {
 	Log      Log
 	Inputs   Inputs
 	Moves    []Move
-	Limits   []Limit // of a job that has started
+	// Told are the properties of the run as the attempt was told them, where they
+	// were changed since its start; Outdated says that they are others now.
+	Told     map[string]string
+	Outdated bool
+	// Ran is the job as it ran; nil for a crawler, and where that version is gone.
+	Ran    *engine.JobBody
+	Limits []Limit // of a job that has started
 }
 
 // Move is a bookmark of the node's job and how this run moved it; nil for not.
@@ -327,11 +333,8 @@ func (o Output) sampleHref(n Node) string {
 	return n.part("sample", "sink", strconv.Itoa(o.Sink), "file", strconv.Itoa(o.Index))
 }
 
-// moveText says in words how a run moved a bookmark.
+// text says in words how a run moved a bookmark.
 func (m Move) text() string {
-	if m.Move == nil {
-		return "This run did not move it."
-	}
 	if r, ok := m.Move.Newest.KeyRange(); ok {
 		return fmt.Sprintf("v%d → v%d: %s read, %s.", m.Move.Version-1, m.Move.Version, show.Many(m.Move.Rows, "row"), r.Words())
 	}
