@@ -308,7 +308,7 @@ func refuseDuringRun(ctx context.Context, tx bun.IDB, job string) error {
 	var run string
 	ref := engine.Ref{Kind: engine.KindJob, ID: engine.ID(job)}
 	err := tx.NewSelect().Table("node_run").Column("run_id").
-		Where("ref = ? AND state IN ('starting', 'running', 'publishing', 'stopping')", ref.String()).Limit(1).Scan(ctx, &run)
+		Where("ref = ? AND "+underWay, ref.String()).Limit(1).Scan(ctx, &run)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/flow"
 )
 
 // hot keeps the rows of open runs that this process has read or written last,
@@ -19,6 +20,9 @@ type hot struct {
 	nodes int // that are kept, roughly
 	// touched are the runs of the open transaction.
 	touched map[engine.ID]bool
+	// heads are what a start asks of jobs and crawlers. No step of a run writes
+	// them: every other transaction drops them.
+	heads map[engine.Ref]flow.Head
 }
 
 // hotRun is what is known of a run. What was never asked for is not known,
@@ -34,7 +38,16 @@ type hotRun struct {
 // maxHot bounds how many node runs are kept.
 const maxHot = 200_000
 
-func newHot() *hot { return &hot{runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}} }
+func newHot() *hot {
+	return &hot{runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}, heads: map[engine.Ref]flow.Head{}}
+}
+
+// other is told that a transaction is over that was no group of steps.
+func (h *hot) other(bool) {
+	if h != nil {
+		clear(h.heads)
+	}
+}
 
 // of returns what is known of a run, nil where that is nothing.
 func (h *hot) of(id engine.ID) *hotRun {

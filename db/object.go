@@ -153,18 +153,20 @@ func (s *Store) RenameObject(ctx context.Context, kind engine.Kind, id engine.ID
 	if err := engine.CheckName(string(kind), name); err != nil {
 		return err
 	}
-	result, err := s.write.NewUpdate().Model((*objectRow)(nil)).Set("name = ?", name).
-		Where("id = ? AND kind = ? AND deleted_at = 0", string(id), string(kind)).Exec(ctx)
-	if isUnique(err) {
-		return nameTaken(kind, name)
-	}
-	if err != nil {
-		return fmt.Errorf("rename %s %s: %w", kind, id, err)
-	}
-	if n, err := result.RowsAffected(); err == nil && n == 0 {
-		return engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
-	}
-	return nil
+	return s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
+		result, err := tx.NewUpdate().Model((*objectRow)(nil)).Set("name = ?", name).
+			Where("id = ? AND kind = ? AND deleted_at = 0", string(id), string(kind)).Exec(ctx)
+		if isUnique(err) {
+			return nameTaken(kind, name)
+		}
+		if err != nil {
+			return fmt.Errorf("rename %s %s: %w", kind, id, err)
+		}
+		if n, err := result.RowsAffected(); err == nil && n == 0 {
+			return engine.Errorf(engine.NotFound, "There is no %s with the id %s.", kind, id)
+		}
+		return nil
+	})
 }
 
 // Versions lists the published versions of an object, newest first, without

@@ -172,7 +172,7 @@ func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG 
 // statements do. So ctx bounds the wait for the connection; what has begun goes
 // to its end.
 func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn) error) error {
-	return s.txThen(ctx, "", func(bool) {}, func(ctx context.Context, tx open) error { return fn(ctx, tx.Conn) })
+	return s.txThen(ctx, "", s.hot.other, func(ctx context.Context, tx open) error { return fn(ctx, tx.Conn) })
 }
 
 // open is a transaction under way.

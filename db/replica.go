@@ -107,12 +107,17 @@ WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 	return all, rows.Err()
 }
 
-// underWay are the states in which a server works on a node run.
-const underWay = `state IN ('starting', 'running', 'publishing', 'stopping', 'lost')`
+// underWay is true of the node runs that a server works on: those that are open
+// and do not wait. That they are open is said first, for an index has only those.
+const underWay = `ended = 0 AND state <> 'ready'`
+
+func (s *Store) orphans() string {
+	return ` WHERE ` + underWay + ` AND owner NOT IN (SELECT id FROM replica WHERE expires > ` + s.clock() + `) ORDER BY ready_at, run_id`
+}
 
 // Orphans lists the node runs under way whose server is gone.
 func (s *Store) Orphans(ctx context.Context) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, selectNode+` WHERE `+underWay+` AND owner NOT IN (SELECT id FROM replica WHERE expires > `+s.clock()+`) ORDER BY run_id, ready_at`)
+	return queryNodes(ctx, s.read.DB, selectNode+s.orphans())
 }
 
 // Held lists the node runs under way that a server works on.
@@ -120,8 +125,10 @@ func (s *Store) Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, er
 	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE `+underWay+` AND owner = ?`), string(owner))
 }
 
+const readyNodes = ` WHERE ended = 0 AND state = 'ready' ORDER BY priority DESC, run_id, ready_at LIMIT ?`
+
 // ReadyNodes lists up to limit node runs that wait for a server, in the order
 // in which they have their turn.
 func (s *Store) ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE state = 'ready' ORDER BY priority DESC, run_id, ready_at LIMIT ?`), limit)
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+readyNodes), limit)
 }

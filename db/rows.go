@@ -44,8 +44,12 @@ type upsert struct {
 	columns          int
 }
 
-// maxRows bounds the rows of one statement.
-const maxRows = 64
+// maxRows bounds the rows of one statement, of which up to fewRows need not be
+// a power of two.
+const (
+	maxRows = 64
+	fewRows = 8
+)
 
 // text is the statement for n rows.
 func (u *upsert) text(n int) string {
@@ -53,11 +57,14 @@ func (u *upsert) text(n int) string {
 	return u.head + row + strings.Repeat(", "+row, n-1) + u.tail
 }
 
-// put writes rows, in statements of a power of two rows each, so that there
-// are few different ones to prepare.
+// put writes rows: a few in one statement, more in statements of a power of two
+// rows each, so that there are few different ones to prepare.
 func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T, args func([]any, *T) []any) error {
 	for len(rows) > 0 {
-		n := min(1<<(bits.Len(uint(len(rows)))-1), maxRows)
+		n := len(rows)
+		if n > fewRows {
+			n = min(1<<(bits.Len(uint(n))-1), maxRows)
+		}
 		values := make([]any, 0, n*u.columns)
 		for i := range rows[:n] {
 			values = args(values, &rows[i])
@@ -73,8 +80,17 @@ func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T,
 func nodeArgs(to []any, n *engine.NodeRun) []any {
 	return append(to,
 		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, n.Fence, n.Version,
-		encode(n.Arguments), encode(n.Process), string(n.Batch), encode(n.Counts), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
+		encodeSome(n.Arguments, n.Arguments == nil, "null"), processText(n), string(n.Batch),
+		countsText(n), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
 		micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Copied), string(n.Owner), n.Pool, n.Priority)
+}
+
+func processText(n *engine.NodeRun) string {
+	return encodeSome(n.Process, n.Process == engine.Process{}, "{}")
+}
+
+func countsText(n *engine.NodeRun) string {
+	return encodeSome(n.Counts, n.Counts == engine.Counts{}, "{}")
 }
 
 func triggerArgs(to []any, t *engine.TriggerRun) []any {
@@ -83,4 +99,12 @@ func triggerArgs(to []any, t *engine.TriggerRun) []any {
 
 func eventArgs(to []any, e *engine.Event) []any {
 	return append(to, string(e.Run), e.Seq, e.Kind, e.Card, e.State, e.Start, e.Attempt, micros(e.At), e.Text)
+}
+
+// encodeSome spares the most common values the encoder.
+func encodeSome(v any, empty bool, text string) string {
+	if empty {
+		return text
+	}
+	return encode(v)
 }

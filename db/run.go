@@ -50,6 +50,11 @@ func (r *runRow) run() (engine.Run, error) {
 
 // putRun makes the row of a run or writes what may change in it.
 func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
+	if !fresh && run.Open() {
+		// Without a word of its end, which indexes speak of, they need not be looked at.
+		return s.send(ctx, tx, "write an open run", `UPDATE run SET stop_asked = ?, stop_by = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
+			micros(run.StopAsked), run.StopBy, run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
+	}
 	if !fresh {
 		return s.send(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
 			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
@@ -188,9 +193,11 @@ func (s *Store) NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, 
 	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE run_id = ? ORDER BY ready_at, ref, start, attempt`), string(run))
 }
 
+const openNodes = ` WHERE ended = 0 ORDER BY ready_at, run_id`
+
 // OpenNodes lists every node run of every run that has not ended.
 func (s *Store) OpenNodes(ctx context.Context) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, selectNode+` WHERE state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') ORDER BY run_id, ready_at`)
+	return queryNodes(ctx, s.read.DB, selectNode+openNodes)
 }
 
 // NodeHistory lists the newest node runs of a job or crawler, newest first.

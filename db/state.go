@@ -126,6 +126,12 @@ func (t *txState) below(limit int, column, value string) bool {
 }
 
 func (t *txState) Head(ref engine.Ref) flow.Head {
+	if t.heads == nil {
+		t.heads = map[engine.Ref]flow.Head{}
+		if t.s.hot != nil {
+			t.heads = t.s.hot.heads
+		}
+	}
 	if head, ok := t.heads[ref]; ok {
 		return head
 	}
@@ -135,9 +141,9 @@ func (t *txState) Head(ref engine.Ref) flow.Head {
 	if errors.Is(err, sql.ErrNoRows) {
 		head.Name, err = "deleted "+string(ref.Kind), nil
 	}
-	t.keep(err)
-	if t.heads == nil {
-		t.heads = map[engine.Ref]flow.Head{}
+	if err != nil {
+		t.keep(err)
+		return head
 	}
 	t.heads[ref] = head
 	return head

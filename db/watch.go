@@ -26,11 +26,11 @@ GROUP BY run_id, card, start, attempt HAVING count(*) > 1`,
 	{
 		"I4", "A run is open exactly as long as one of its nodes is.",
 		`SELECT r.id, 'counts ' || r.open_nodes || ' open nodes and has ' || n.n FROM run AS r JOIN (
-  SELECT run_id, sum(CASE WHEN state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') THEN 1 ELSE 0 END) AS n
+  SELECT run_id, sum(CASE WHEN ended = 0 THEN 1 ELSE 0 END) AS n
   FROM node_run WHERE run_id IN (SELECT id FROM run WHERE ended = 0) GROUP BY run_id
 ) AS n ON n.run_id = r.id WHERE r.open_nodes <> n.n OR n.n = 0
 UNION ALL SELECT n.run_id, 'has ended, and ' || n.name || ' is ' || n.state FROM node_run AS n JOIN run AS r ON r.id = n.run_id
-WHERE n.state IN ('ready', 'starting', 'running', 'publishing', 'stopping', 'lost') AND r.ended <> 0`,
+WHERE n.ended = 0 AND r.ended <> 0`,
 	},
 	{
 		"I6", "The events of a run are numbered without a gap.",

@@ -52,7 +52,7 @@ func TestTwoRunsOfOneJobAtOnce(t *testing.T) {
 		first, second := reads(t, store, mark, one.Run, "a.csv"), reads(t, store, mark, two.Run, "a.csv", "b.csv")
 		end := func(n engine.NodeRun, m flow.Move) error {
 			step := flow.Step{Run: n.Run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
-				n.State = engine.Succeeded
+				n.State, n.Ended = engine.Succeeded, dbtest.Noon
 				return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, Bookmarks: []flow.Move{m}}, nil
 			}}
 			return store.Commit(t.Context(), []flow.Step{step})[0].Err
@@ -102,7 +102,7 @@ func TestAMoveDuringARun(t *testing.T) {
 		paused, err := service.Make(t.Context(), mark.ID, bookmark.Move{Kind: engine.MovePause}, "owner")
 		must(t, err)
 		commits(t, store, flow.Step{Run: node.Run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
-			node.State = engine.Succeeded
+			node.State, node.Ended = engine.Succeeded, dbtest.Noon
 			return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}, Bookmarks: []flow.Move{move}}, nil
 		}})
 

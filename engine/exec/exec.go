@@ -174,9 +174,10 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	e.slots.begin()
 	written := e.store(steps)
 	claimed := e.slots.end(written)
+	var starts []starting
 	for i, w := range written {
 		if w.Err == nil {
-			e.effects(w.Writes, claimed)
+			starts = append(starts, e.effects(w.Writes, claimed)...)
 		}
 		switch {
 		case group[i].done != nil:
@@ -186,6 +187,11 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 		}
 	}
 	e.fill()
+	// Last, for what was readied last runs first once this goroutine waits: the
+	// next node has not to wait until the one before it has tidied up.
+	for i := range starts {
+		e.launch(starts[i].node, starts[i].properties)
+	}
 }
 
 // store writes a group under the lease: without one it writes nothing.
@@ -233,14 +239,20 @@ func (e *Exec) do(ctx context.Context, step flow.Step) (flow.Writes, error) {
 	}
 }
 
-// effects does what a committed step asks for: it starts what was claimed,
-// stops what is to stop, and tells those who watch.
-func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
+// starting is a claimed node, with the properties of its run as it sees them.
+type starting struct {
+	node       engine.NodeRun
+	properties map[string]string
+}
+
+// effects does what a committed step asks for: it stops what is to stop and
+// tells those who watch. It returns what was claimed and is to be launched.
+func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts []starting) {
 	for _, n := range w.Nodes {
 		switch n.State {
 		case engine.Starting:
 			if claimed[n.Key()] {
-				e.launch(n, w.Run.Properties)
+				starts = append(starts, starting{n, w.Run.Properties})
 			}
 		case engine.Ready:
 			e.await(n)
@@ -272,6 +284,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) {
 	}
 	e.mu.Unlock()
 	e.Committed(w)
+	return starts
 }
 
 // stopping reports that the server is on its way down.

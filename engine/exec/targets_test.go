@@ -29,7 +29,7 @@ func TestOneTargetHasOneWriter(t *testing.T) {
 			return n
 		}
 		end := func(n engine.NodeRun) {
-			n.State = engine.Succeeded
+			n.State, n.Ended = engine.Succeeded, time.Now()
 			for _, w := range store.Commit(t.Context(), []flow.Step{{Run: n.Run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
 				return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, OpenNodes: -1}, nil
 			}}}) {

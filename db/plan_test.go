@@ -1,0 +1,58 @@
+package db
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dogear/db/secret"
+)
+
+// TestWhatIsOpenIsFoundWithoutHistory keeps SQLite from looking through what
+// has ended: a server with a million node runs behind it starts as fast as one
+// with none.
+func TestWhatIsOpenIsFoundWithoutHistory(t *testing.T) {
+	keys, err := secret.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "dogear.db"), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	for name, query := range map[string]string{
+		"what is under way": selectNode + store.orphans(),
+		"what is open":      selectNode + openNodes,
+		"what waits":        selectNode + readyNodes,
+		"runs of a job":     `SELECT count(*) FROM node_run WHERE ref = ? AND ` + underWay,
+	} {
+		if got := planOf(t, store, query); !strings.Contains(got, "INDEX node_run_open") {
+			t.Errorf("%s: the plan is %q, want one that uses the index node_run_open", name, got)
+		}
+	}
+}
+
+// planOf is how SQLite would answer a query with at most one argument.
+func planOf(t *testing.T, store *Store, query string) string {
+	t.Helper()
+	args := []any{1}
+	rows, err := store.read.DB.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args[:strings.Count(query, "?")]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var text string
+		if err := rows.Scan(&id, &parent, &unused, &text); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(plan, "; ")
+}
