@@ -53,11 +53,12 @@ race: static/dist/app.js ## the engine's tests under the race detector
 	e2e/with-postgres.sh go test -race -timeout 30m ./engine/exec/... ./engine/event/... ./handlers/live/... ./db/...
 
 .PHONY: soak
-soak: ## the long versions of tests: 100,000 histories of a bookmark, ten years of schedules, 1,000 kills of one server and 1,000 kills and halts of three
+soak: ## the long versions of tests: 100,000 histories of a bookmark, ten years of schedules, 1,000 kills of one server, 1,000 kills and halts of three, and a kill at every mark of the source
 	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=100000 -timeout 60m -v
 	DOGEAR_YEARS=10 go test ./engine/schedule -run TestSchedulesAgreeWithAnOracle -timeout 60m -v
 	DOGEAR_KILLS=1000 go test ./cmd/server/app -run TestAServerIsKilledOverAndOver -timeout 60m -v
 	DOGEAR_TROUBLES=1000 e2e/with-postgres.sh go test ./cmd/server/app -run TestServersAreKilledAndHalted -timeout 60m -v
+	DOGEAR_FAILPOINT_HITS=3 e2e/with-postgres.sh go test ./cmd/server/app -run TestServerKilledAtEveryMark -timeout 180m -v
 
 .PHONY: e2e
 e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone

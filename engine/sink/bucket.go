@@ -274,7 +274,7 @@ func (s *Sink) discardUploads(ctx context.Context, sink engine.Sink, at place.Pl
 		page, err := pages.NextPage(ctx)
 		switch bucket.Code(err) {
 		case "":
-		case "AccessDenied", "NotImplemented", "NoSuchBucket":
+		case "AccessDenied", "NotImplemented", "NoSuchBucket", "NoSuchUpload": // the last where a store has none at all
 			return nil
 		}
 		if err != nil {

@@ -153,6 +153,8 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	defer h.shims.Close()
+	h.endStrays(ctx)
+	defer h.endStrays(context.WithoutCancel(ctx))
 	guard, err := shim.StartGuard(h.cfg.folder("runs", "work"), logLimit)
 	if err != nil {
 		return err

@@ -30,8 +30,8 @@ sys.exit(%d)
 
 // scriptsForTest makes and starts a workflow of three scripts, one after the
 // other; the second fails, which the third waits for. It returns the file that
-// says what has run.
-func scriptsForTest(t *testing.T, data string, took time.Duration) string {
+// says what has run. change may make something else of a script.
+func scriptsForTest(t *testing.T, data string, took time.Duration, change ...func(name string, script *engine.ScriptJob)) string {
 	t.Helper()
 	effects := filepath.Join(t.TempDir(), "effects")
 	store := openForTest(t, data)
@@ -40,6 +40,9 @@ func scriptsForTest(t *testing.T, data string, took time.Duration) string {
 	for i, code := range []int{0, 3, 0} {
 		body := effect("abc"[i:i+1], took, code)
 		body.Arguments = map[string]string{"Effects": effects}
+		for _, f := range change {
+			f("abc"[i:i+1], body.Script)
+		}
 		id, err := store.CreateJob(t.Context(), "abc"[i:i+1], body, "test", now)
 		must(t, err)
 		_, err = store.PublishJob(t.Context(), id, "test", now)
