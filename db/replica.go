@@ -78,10 +78,10 @@ func (s *Store) Leave(ctx context.Context, id engine.ID) error {
 
 // keptReplicas is how long a server whose lease ran out stays in the list, so
 // that people see what became of it. One that left in order is gone at once.
-const keptReplicas = time.Hour
+const keptReplicas = 10 * time.Minute
 
-// Replicas lists the servers whose lease holds or ran out within the hour, the
-// oldest first.
+// Replicas lists the servers whose lease holds or ran out within the last ten
+// minutes, the oldest first.
 func (s *Store) Replicas(ctx context.Context) ([]engine.Replica, error) {
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, host, process, address, started, expires - `+s.clock()+` FROM replica
 WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())

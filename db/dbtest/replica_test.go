@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -73,6 +74,25 @@ func TestALeaseThatHasRunOutIsNotRenewed(t *testing.T) {
 
 	if engine.CodeOf(err) != engine.Conflict {
 		t.Errorf("renewing a lease that has ended: %v, want a conflict", err)
+	}
+}
+
+func TestAServerThatIsGoneIsListedForTenMinutes(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Postgres(t)
+	for host, left := range map[string]time.Duration{"works": time.Minute, "just gone": -9 * time.Minute, "long gone": -11 * time.Minute} {
+		must(t, store.Join(t.Context(), engine.Replica{ID: engine.NewID(dbtest.Noon), Host: host, Started: time.Now()}, left))
+	}
+
+	all, err := store.Replicas(t.Context())
+
+	must(t, err)
+	alive := map[string]bool{}
+	for i := range all {
+		alive[all[i].Host] = all[i].Alive()
+	}
+	if want := map[string]bool{"works": true, "just gone": false}; !maps.Equal(alive, want) {
+		t.Errorf("the servers, and whether they work: %v, want %v", alive, want)
 	}
 }
 

@@ -176,9 +176,17 @@ func TestLinesSharedWithTheBrowser(t *testing.T) {
 	small := canvas.Box{X: -240, Y: -35, W: 150, H: 56}
 	var lines []line
 	for _, ends := range [][2]canvas.Box{
-		{card(40, 40), card(360, 40)}, {card(40, 40), card(361, 263)}, {card(40, 40), card(250, -79)}, {card(40, 40), card(225, 40)}, {small, card(-20, -33)},
-		{card(410, 40), card(300, 40)}, {card(410, 40), card(0, 90)}, {card(410, 40), card(0, -10)}, // under both
-		{card(410, 40), card(300, 156)}, {card(410, 40), card(0, 301)}, {card(410, 40), card(0, -77)}, // between them
+		{card(40, 40), card(360, 40)},
+		{card(40, 40), card(361, 263)},
+		{card(40, 40), card(250, -79)},
+		{card(40, 40), card(225, 40)},
+		{small, card(-20, -33)},
+		{card(410, 40), card(300, 40)},
+		{card(410, 40), card(0, 90)},
+		{card(410, 40), card(0, -10)}, // under both
+		{card(410, 40), card(300, 156)},
+		{card(410, 40), card(0, 301)},
+		{card(410, 40), card(0, -77)},     // between them
 		{card(410, 40), {X: 100, Y: 500}}, // to a pointer
 	} {
 		lines = append(lines, line{From: ends[0], To: ends[1], Line: canvas.Between(ends[0], ends[1])})
