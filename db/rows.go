@@ -22,7 +22,9 @@ var (
 		tail: ` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
   fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
   counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
-  started = excluded.started, ended = excluded.ended, owner = excluded.owner`,
+  started = excluded.started, ended = excluded.ended, owner = excluded.owner,
+  overwritten = CASE WHEN excluded.fence < node_run.fence OR excluded.fence = node_run.fence AND excluded.owner <> node_run.owner
+    THEN node_run.fence ELSE node_run.overwritten END`,
 	}
 	putTrigger = upsert{
 		what:    "write the triggers of a run",

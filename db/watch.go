@@ -45,6 +45,11 @@ WHERE n.ended = 0 AND r.ended <> 0`,
 ) AS m ON m.bookmark_id = b.id WHERE b.version <> m.v`,
 	},
 	{
+		"I8", "Nobody writes to a node whose work has gone to another server.",
+		`SELECT run_id, name || ', start ' || start || ', attempt ' || attempt || ' was written by a server that had lost it; its fence was ' || overwritten
+FROM node_run WHERE overwritten <> 0`,
+	},
+	{
 		"I9", "A due time of a schedule starts one run.",
 		`SELECT min(id), 'and ' || (count(*) - 1) || ' more were started for one due time' FROM run
 WHERE due <> 0 AND previous = '' GROUP BY trigger_id, due HAVING count(*) > 1`,

@@ -1,6 +1,7 @@
 package dbtest_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -10,12 +11,15 @@ import (
 	"dogear/engine/flow"
 )
 
+// someJob is the id of a job that nothing but its runs knows of.
+const someJob = engine.ID("01KJM2QH00AAAAAAAAAAAAAAAA")
+
 // begun makes a run of one job that is ready.
 func begun(t *testing.T, store *db.Store) engine.Run {
 	t.Helper()
-	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Object: "job", Trigger: "t", By: "owner", Started: dbtest.Noon, Due: dbtest.Noon}
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Object: someJob, Trigger: "t", By: "owner", Started: dbtest.Noon, Due: dbtest.Noon}
 	w := store.Commit(t.Context(), []flow.Step{{New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-		return flow.BeginAlone(st, run, engine.Ref{Kind: engine.KindJob, ID: "job"}, dbtest.Noon), nil
+		return flow.BeginAlone(st, run, engine.Ref{Kind: engine.KindJob, ID: someJob}, dbtest.Noon), nil
 	}}})[0]
 	must(t, w.Err)
 	return w.Run
@@ -65,5 +69,44 @@ func assertBroken(t *testing.T, store *db.Store, id string) {
 		if (len(c.Broken) > 0) != (c.ID == id) {
 			t.Errorf("%s found %+v, want only %q broken", c.ID, c.Broken, id)
 		}
+	}
+}
+
+// TestAWriteOfSomebodyWhoseTurnIsOverIsSeen: the store writes what it is told
+// to, as for a server that forgets to compare the fence, and the watchdog says
+// so for ever after.
+func TestAWriteOfSomebodyWhoseTurnIsOverIsSeen(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]engine.NodeRun{
+		"an old fence":                   {Fence: 1, Owner: "first"},
+		"the fence of another":           {Fence: 2, Owner: "first"},
+		"an old fence and another state": {Fence: 1, Owner: "first", State: engine.Stopping},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Databases(t, func(t *testing.T, store *db.Store) {
+				run := begun(t, store)
+				node := engine.NodeRun{Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: someJob}, Start: 1, Attempt: 1}
+				write := func(fence int64, owner engine.ID, state engine.State) {
+					t.Helper()
+					commits(t, store, flow.Step{Run: run.ID, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+						n := node
+						n.Fence, n.Owner, n.State = fence, owner, state
+						return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}}, nil
+					}})
+				}
+				write(1, "first", engine.Starting)
+				write(1, "first", engine.Running)
+				write(2, "second", engine.Running) // it is taken over
+				write(2, "second", engine.Running)
+				assertBroken(t, store, "")
+
+				write(late.Fence, late.Owner, cmp.Or(late.State, engine.Running))
+				assertBroken(t, store, "I8")
+
+				write(3, "third", engine.Running)
+				assertBroken(t, store, "I8")
+			})
+		})
 	}
 }
