@@ -42,12 +42,15 @@ type Set struct {
 	// Was is the workflow before; empty where it is new.
 	Was   engine.WorkflowBody
 	Names draft.Names // of everything that the bodies speak of
+	// Paused are triggers that the file enables and the import does not.
+	Paused []Paused
 }
 
 // Here is what a server has: objects as they are being edited. Workflow is nil
 // where there is none of the document's name.
 type Here struct {
 	Workflow    *engine.Draft[engine.WorkflowBody]
+	Workflows   []engine.Workflow // as they are published
 	Jobs        []engine.Draft[engine.JobBody]
 	Crawlers    []engine.Draft[engine.CrawlerBody]
 	Connections []engine.Connection
@@ -99,6 +102,7 @@ func Resolve(d Document, here Here, now time.Time) (Set, error) {
 		r.say("%s", engine.MessageOf(err))
 	}
 	r.check(&body, set.Jobs, here.Jobs, now)
+	set.Paused = r.pause(&body, &set.Was, id, here.Workflows)
 	set.Workflow = compare(r, engine.KindWorkflow, id, d.Workflow.Name, body, was)
 	return set, r.verdict()
 }

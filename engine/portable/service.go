@@ -12,6 +12,7 @@ import (
 // Store is what exports and imports need of the database.
 type Store interface {
 	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
+	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
 	Jobs(ctx context.Context) ([]engine.Job, error)
 	JobDrafts(ctx context.Context) ([]engine.Draft[engine.JobBody], error)
@@ -69,6 +70,7 @@ type Report struct {
 	Written  bool           `json:"written"`
 	Objects  []Line         `json:"objects"`
 	Changes  []draft.Change `json:"changes,omitempty"` // of the workflow that was there
+	Paused   []Paused       `json:"paused,omitempty"`  // triggers that are not enabled, though the file says so
 }
 
 // Line is one object of a report.
@@ -113,6 +115,9 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 func (s *Service) here(ctx context.Context, name string) (Here, error) {
 	here := Here{Schedules: s.Schedules, MayUse: s.MayUse}
 	var err error
+	if here.Workflows, err = s.Store.Workflows(ctx); err != nil {
+		return here, err
+	}
 	if here.Jobs, err = s.Store.JobDrafts(ctx); err != nil {
 		return here, err
 	}
@@ -141,7 +146,7 @@ func (s *Service) here(ctx context.Context, name string) (Here, error) {
 
 // report says what a set is, before it is written.
 func (set *Set) report() Report {
-	report := Report{Name: set.Workflow.Name, Objects: []Line{{Verb: set.Workflow.Verb, Kind: engine.KindWorkflow, Name: set.Workflow.Name}}}
+	report := Report{Name: set.Workflow.Name, Paused: set.Paused, Objects: []Line{{Verb: set.Workflow.Verb, Kind: engine.KindWorkflow, Name: set.Workflow.Name}}}
 	for _, p := range set.Jobs {
 		report.Objects = append(report.Objects, Line{Verb: p.Verb, Kind: engine.KindJob, Name: p.Name})
 	}

@@ -68,3 +68,28 @@ func TestAWrongFileIsRefusedNextToTheField(t *testing.T) {
 		t.Errorf("got %v, want no workflow", err)
 	}
 }
+
+func TestTheScheduleOfACopyArrivesPausedAndTheAnswerSaysSo(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	text := `dogear: 1
+workflow:
+  name: NAME
+  triggers:
+    - {name: "at noon <script>alert", type: scheduled, schedule: "cron(0 12 * * ? *)", start: [{crawler: curated-crawler}]}
+`
+	first, _ := site.upload(t, strings.Replace(text, "NAME", "first", 1))
+
+	second, body := site.upload(t, strings.Replace(text, "NAME", "second", 1))
+
+	made, err := site.store.WorkflowNamed(t.Context(), "second")
+	must(t, err)
+	if first.Header.Get("HX-Redirect") == "" || second.StatusCode != http.StatusOK || second.Header.Get("HX-Redirect") != "" || !made.Triggers[0].Disabled {
+		t.Errorf("first goes to %q, second %d to %q with %+v; want the first opened, the second said and its schedule off",
+			first.Header.Get("HX-Redirect"), second.StatusCode, second.Header.Get("HX-Redirect"), made.Triggers)
+	}
+	contains(t, "the answer", body, "second was imported", "arrives paused", "the workflow first starts the crawler curated-crawler by itself already", "/workflows/"+string(made.ID))
+	if strings.Contains(body, "<script>alert") {
+		t.Error("the answer holds a name as markup")
+	}
+}

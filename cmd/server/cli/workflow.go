@@ -170,6 +170,9 @@ func (c *workflowImport) Run(ctx context.Context, term Terminal) error {
 				t.row("", "", fmt.Sprintf("%s: %q -> %q", f.Name, f.From, f.To))
 			}
 		}
+		for _, paused := range report.Paused {
+			t.row("paused", "trigger", paused.String())
+		}
 	})
 }
 
