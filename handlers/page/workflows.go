@@ -167,13 +167,17 @@ func (p *Pages) createWorkflow(c web.Ctx) error {
 	return web.Go(c, "/workflows/"+string(id))
 }
 
-// importWorkflow answers POST /workflows/import with the workflow of a file, or
-// with the form again and what is wrong in the file.
+// importWorkflow answers POST /workflows/import with the workflow of a file,
+// with what the import has left switched off, or with the form again and what is
+// wrong in the file.
 func (p *Pages) importWorkflow(c web.Ctx) error {
 	text, err := uploaded(c, "file")
 	if err == nil {
 		var report portable.Report
 		if report, err = p.Portable.Import(c.Request().Context(), text, false, user(c)); err == nil {
+			if len(report.Paused) > 0 && web.IsFragment(c) {
+				return web.Render(c, http.StatusOK, workflow.Imported(report))
+			}
 			return web.Go(c, "/workflows/"+string(report.Workflow))
 		}
 	}
