@@ -56,6 +56,10 @@ type Trigger struct {
 	Actions   []Action    `json:"actions,omitempty"`
 }
 
+// Switched reports whether t can be turned off and on: what starts by itself or
+// after others. A person's start and an event come from outside (A05, A09).
+func (t *Trigger) Switched() bool { return t.Type == Scheduled || t.Type == Conditional }
+
 // Missed says what becomes of due times that passed while no server ran.
 type Missed string
 
@@ -149,6 +153,22 @@ func (w *WorkflowBody) Trigger(id ID) *Trigger {
 		return nil
 	}
 	return &w.Triggers[i]
+}
+
+// StartTrigger is what a person's start fires: the trigger on demand, else the
+// first schedule, else the first event trigger.
+func (w *Workflow) StartTrigger() (*Trigger, error) {
+	if w.Version == 0 {
+		return nil, Errorf(Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
+	}
+	for _, kind := range []TriggerType{OnDemand, Scheduled, OnEvent} {
+		i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
+		if i >= 0 {
+			return &w.Triggers[i], nil
+		}
+	}
+	return nil, Errorf(Invalid,
+		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
 }
 
 // EventTrigger returns the event trigger of that name, or the only one where

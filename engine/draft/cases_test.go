@@ -77,7 +77,7 @@ func sharedCases(t *testing.T) []shared {
 		{Name: "an undo comes too late", Body: loose, Op: draft.Op{Kind: draft.Restore, Of: draft.Undo, Delta: &back}},
 		{Name: "a trigger is deleted", Body: gate, Op: draft.Op{Kind: draft.DelTrigger, Card: string(id(101))}},
 		{Name: "a trigger gets the next free name", Body: line, Op: trigger(102, engine.OnDemand)},
-		{Name: "a trigger is renamed and disabled", Body: line, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(100)), Patch: &draft.Fields{Name: &name, Disabled: &disabled}}},
+		{Name: "a trigger is renamed and disabled", Body: line, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(200)), Patch: &draft.Fields{Name: &name, Disabled: &disabled}}},
 		{Name: "a gate waits for any", Body: gate, Op: draft.Op{Kind: draft.SetTrigger, Card: string(id(101)), Patch: &draft.Fields{Logic: &any}}},
 		{Name: "a condition changes", Body: line, Op: draft.Op{Kind: draft.SetCondition, Card: string(id(200)), To: card(1), Patch: &draft.Fields{State: &failed}}},
 		{Name: "a trigger passes arguments", Body: line, Op: draft.Op{Kind: draft.SetStart, Card: string(id(200)), To: card(2), Patch: &draft.Fields{Arguments: &passed}}},

@@ -20,7 +20,7 @@ func (e *Exec) orderWorkflow(ctx context.Context, o Order, token *flow.Token) (e
 	if err != nil {
 		return engine.Run{}, err
 	}
-	start, err := startTrigger(&w)
+	start, err := w.StartTrigger()
 	if err != nil {
 		return engine.Run{}, err
 	}
@@ -53,22 +53,6 @@ func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (eng
 		by = "event"
 	}
 	return e.startWorkflow(ctx, w, trigger, begin{by: by, fire: &fire})
-}
-
-// startTrigger is what a person's start fires: the trigger on demand, else the
-// first schedule, else the first event trigger.
-func startTrigger(w *engine.Workflow) (*engine.Trigger, error) {
-	if w.Version == 0 {
-		return nil, engine.Errorf(engine.Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
-	}
-	for _, kind := range []engine.TriggerType{engine.OnDemand, engine.Scheduled, engine.OnEvent} {
-		i := slices.IndexFunc(w.Triggers, func(t engine.Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
-		if i >= 0 {
-			return &w.Triggers[i], nil
-		}
-	}
-	return nil, engine.Errorf(engine.Invalid,
-		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
 }
 
 func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, b begin) (engine.Run, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/exec"
 	"dogear/handlers/page"
 )
 
@@ -210,5 +211,158 @@ func TestA25TheRunSaysWhatBecameOfTheBookmark(t *testing.T) {
 
 			contains(t, "the panel", panel, "No bookmark", tt.want)
 		})
+	}
+}
+
+// TestA05ATriggerOnDemandHasNoSwitch: it says that publishing starts nothing, and
+// its Run asks first.
+func TestA05ATriggerOnDemandHasNoSwitch(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand})
+	trigger := s.trigger(t, id)
+
+	_, panel := s.get(t, "/workflows/"+string(id)+"/cards/"+string(trigger.ID))
+	saved, after := s.change(t, "/workflows/"+string(id)+"/cards/"+string(trigger.ID), url.Values{"name": {"by a person"}, "seen.name": {"by hand"}})
+	_, dialog := s.get(t, "/workflows/"+string(id)+"/run")
+
+	contains(t, "the panel", panel, "Publishing it starts nothing", "Run…", "/workflows/"+string(id)+"/run")
+	if strings.Contains(panel, `name="enabled"`) {
+		t.Error("the panel of a trigger on demand has a switch")
+	}
+	if saved != http.StatusOK || strings.Contains(after, "Disabled") {
+		t.Errorf("saving its name = %d and turned it off", saved)
+	}
+	contains(t, "the dialog", dialog, "Run w v1 now?", "It begins with raw-to-curated", `name="sure"`, "{{due.date}}", "property.Day")
+}
+
+// TestA05RunAsksWhileARunIsUnderWay, and does what it is told then, with the
+// properties that were changed in the dialog alone.
+func TestA05RunAsksWhileARunIsUnderWay(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand})
+	e := &orders{}
+	open := true
+	s.open(t, page.Config{Store: underWay{world{s.store, s}, &open}, Exec: e})
+	path := "/workflows/" + string(id) + "/run"
+
+	asked, dialog := s.change(t, path, url.Values{})
+	if asked != http.StatusOK || len(e.got) != 0 {
+		t.Errorf("POST = %d and started %d runs, want a question first", asked, len(e.got))
+	}
+	contains(t, "the answer", dialog, "is under way", "another one beside it", "by owner")
+	s.change(t, path, url.Values{"sure": {"yes"}, "property.Day": {"{{due.date}}"}, "seen.Day": {"{{due.date}}"}, "property.Region": {"eu"}, "seen.Region": {""}})
+	open = false
+	s.change(t, path, url.Values{})
+
+	if len(e.got) != 2 || len(e.got[0].Properties) != 1 || e.got[0].Properties["Region"] != "eu" || len(e.got[1].Properties) != 0 || e.got[0].By != "owner" {
+		t.Errorf("started %+v, want one with Region=eu and one as it is declared", e.got)
+	}
+}
+
+// TestA20ABrowserPassesItsTokenOn.
+func TestA20ABrowserPassesItsTokenOn(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand})
+	e, open := &orders{}, false
+	s.open(t, page.Config{Store: underWay{world{s.store, s}, &open}, Exec: e})
+	_, list := s.get(t, "/workflows")
+	for _, path := range []string{"/workflows/" + string(id), "/jobs/" + string(s.job), "/crawlers/" + string(s.crawler)} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+path+"/run", nil)
+		must(t, err)
+		request.Header.Set("X-CSRF-Token", value(t, list, "_csrf"))
+		request.Header.Set("Idempotency-Key", path)
+		response, err := s.client.Do(request)
+		must(t, err)
+		must(t, response.Body.Close())
+		if n := len(e.got); n == 0 || e.got[n-1].Token != path {
+			t.Errorf("POST %s/run = %d and asked for %+v, want its token", path, response.StatusCode, e.got)
+		}
+	}
+}
+
+// orders writes down which runs it is asked for.
+type orders struct {
+	page.Exec
+	got []exec.Order
+}
+
+func (e *orders) Start(_ context.Context, o exec.Order) (engine.Run, error) {
+	e.got = append(e.got, o)
+	return engine.Run{ID: runID}, nil
+}
+
+// underWay is a world in which a run is under way, or none.
+type underWay struct {
+	world
+	open *bool
+}
+
+func (w underWay) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error) {
+	if f.Open && !*w.open {
+		return nil, nil
+	}
+	return w.world.Runs(ctx, f)
+}
+
+// drawn publishes a workflow of one trigger that starts the job.
+func (s *site) drawn(t *testing.T, trigger engine.Trigger) engine.ID {
+	t.Helper()
+	trigger.ID, trigger.Actions = engine.NewID(noon), []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: s.job}}}
+	body := engine.WorkflowBody{Triggers: []engine.Trigger{trigger}, Properties: map[string]string{"Day": "{{due.date}}", "Region": ""}}
+	id, err := s.store.CreateWorkflow(t.Context(), "w", body, "owner", noon)
+	must(t, err)
+	_, err = s.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", noon, func(engine.Trigger) time.Time { return time.Time{} })
+	must(t, err)
+	return id
+}
+
+func (s *site) trigger(t *testing.T, workflow engine.ID) engine.Trigger {
+	t.Helper()
+	w, err := s.store.Workflow(t.Context(), workflow)
+	must(t, err)
+	return w.Triggers[0]
+}
+
+// TestA09AnEventTriggerHasNoSwitch and says what drives it; saving it turns it
+// neither off nor on, and one that came disabled from a file can be enabled.
+func TestA09AnEventTriggerHasNoSwitch(t *testing.T) {
+	t.Parallel()
+	for _, disabled := range []bool{false, true} {
+		s := edit(t)
+		id := s.drawn(t, engine.Trigger{Name: "calls", Type: engine.OnEvent, Disabled: disabled, Event: engine.EventRule{Source: engine.EventCalls, Size: 2, Window: 60}})
+		card := "/workflows/" + string(id) + "/cards/" + string(s.trigger(t, id).ID)
+		form := url.Values{
+			"name": {"calls"}, "seen.name": {"calls"}, "event.source": {"calls"}, "seen.event.source": {"calls"},
+			"event.size": {"3"}, "seen.event.size": {"2"}, "event.window": {"60"}, "seen.event.window": {"60"},
+		}
+		draft := func() engine.Trigger {
+			d, err := s.store.Draft(t.Context(), id)
+			must(t, err)
+			return d.Body.Triggers[0]
+		}
+
+		_, panel := s.get(t, card)
+		_, again := s.get(t, card)
+		status, _ := s.change(t, card, form)
+
+		contains(t, "the panel", panel, "Events drive it")
+		plain := func(body string) string { return strings.ReplaceAll(body, value(t, body, "_csrf"), "") }
+		if plain(panel) != plain(again) {
+			t.Error("read twice the panel differs")
+		}
+		if strings.Contains(panel, `name="enabled"`) != disabled {
+			t.Errorf("disabled %t: the panel has a switch %t", disabled, !disabled)
+		}
+		if now := draft(); status != http.StatusOK || now.Disabled != disabled || now.Event.Size != 3 {
+			t.Errorf("disabled %t: saved = %d, and the draft has %+v", disabled, status, now)
+		}
+		form.Set("enabled", "yes")
+		form.Set("seen.event.size", "3")
+		if status, _ := s.change(t, card, form); status != http.StatusOK || draft().Disabled {
+			t.Errorf("enabling it = %d, and it is disabled %t", status, draft().Disabled)
+		}
 	}
 }

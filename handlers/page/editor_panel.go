@@ -61,7 +61,7 @@ func (p *Pages) workflowPanel(c web.Ctx) error {
 // panelOf is the panel of a card, or of the workflow where card is empty. A
 // job or crawler that was deleted has an empty one.
 func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
-	panel := editor.Panel{CSRF: p.Sessions.Token(c), Workflow: d.draft.Workflow, Seq: d.draft.Seq, Card: card, Names: d.names, Zones: zones[:]}
+	panel := editor.Panel{CSRF: p.Sessions.Token(c), Workflow: d.draft.Workflow, Published: d.draft.Version > 0, Seq: d.draft.Seq, Card: card, Names: d.names, Zones: zones[:]}
 	var err error
 	if panel.Connections, err = p.Store.Connections(c.Request().Context()); err != nil {
 		return panel, err
@@ -217,7 +217,8 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 		was := engine.Overlap(values.Get("seen.overlap"))
 		t.Overlap, patch.Overlap, seen.Overlap = overlap, &overlap, &was
 	}
-	if disabled := values.Get("enabled") != "yes"; disabled != t.Disabled {
+	enabled := values.Get("enabled") == "yes"
+	if disabled := !enabled; disabled != t.Disabled && (enabled || t.Switched()) {
 		t.Disabled, patch.Disabled = disabled, &disabled
 	}
 	if logic := engine.Logic(values.Get("logic")); values.Has("logic") && logic != t.Predicate.Logic {

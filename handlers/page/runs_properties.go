@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"dogear/engine"
@@ -28,17 +29,7 @@ func (p *Pages) setProperties(c web.Ctx) error {
 	if err != nil {
 		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
 	}
-	typed, change := map[string]string{}, map[string]string{}
-	for field := range form {
-		name, ok := strings.CutPrefix(field, "property.")
-		if !ok {
-			continue
-		}
-		typed[name] = lines(form.Get(field))
-		if typed[name] != lines(form.Get("seen."+name)) {
-			change[name] = typed[name]
-		}
-	}
+	typed, change := typedProperties(form)
 	changed, err := p.Exec.SetProperties(c.Request().Context(), web.ID(c), change, user(c))
 	if err == nil {
 		return web.Refresh(c, "/runs/"+string(changed.ID))
@@ -51,6 +42,33 @@ func (p *Pages) setProperties(c web.Ctx) error {
 		return viewErr
 	}
 	return web.Render(c, http.StatusUnprocessableEntity, run.PropertiesDialog(run.PropertiesForm{View: v, Typed: typed, Wrong: engine.MessageOf(err)}))
+}
+
+// typedProperties are the form's fields "property.NAME", and those of them that
+// are not as the form showed them; a field that was shown with nothing counts.
+func typedProperties(form url.Values) (typed, changed map[string]string) {
+	typed, changed = map[string]string{}, map[string]string{}
+	for field := range form {
+		name, ok := strings.CutPrefix(field, "property.")
+		if !ok {
+			continue
+		}
+		typed[name] = lines(form.Get(field))
+		if seen := "seen." + name; !form.Has(seen) || typed[name] != lines(form.Get(seen)) {
+			changed[name] = typed[name]
+		}
+	}
+	return typed, changed
+}
+
+// properties are those that the form gives a run.
+func properties(c web.Ctx) map[string]string {
+	form, err := c.FormParams()
+	if err != nil {
+		return nil // the body limit or a broken form has answered already
+	}
+	_, changed := typedProperties(form)
+	return changed
 }
 
 // lines is what was typed with line breaks as everything but a form has them.

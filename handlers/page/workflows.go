@@ -23,6 +23,9 @@ type workflowStore interface {
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) ([]engine.Schedule, error)
+	// StartedBy returns the run that a token has started; NotFound where there is
+	// none since then.
+	StartedBy(ctx context.Context, object engine.ID, token string, since time.Time) (run engine.ID, asked string, err error)
 	// Ticks lists the newest due times of a schedule that were used up.
 	Ticks(ctx context.Context, trigger engine.ID, limit int) ([]engine.Tick, error)
 	CreateWorkflow(ctx context.Context, name string, body engine.WorkflowBody, by string, now time.Time) (engine.ID, error)
@@ -56,6 +59,7 @@ func (p *Pages) workflowRoutes() []web.Route {
 		post("/workflows", p.createWorkflow),
 		post("/workflows/import", p.importWorkflow),
 		get("/workflows/:id/export", p.exportWorkflow),
+		get("/workflows/:id/run", p.askRun),
 		post("/workflows/:id/run", p.runWorkflow),
 	}
 }
@@ -219,32 +223,8 @@ func (p *Pages) exportWorkflow(c web.Ctx) error {
 	return c.Blob(http.StatusOK, "application/yaml", text)
 }
 
-// runWorkflow answers POST /workflows/:id/run.
-func (p *Pages) runWorkflow(c web.Ctx) error {
-	run, err := p.Exec.Start(c.Request().Context(), order(c, engine.RunWorkflow, web.ID(c), properties(c)))
-	if err != nil {
-		return err
-	}
-	return web.Go(c, "/runs/"+string(run.ID))
-}
-
 // order asks for a run in the name of whoever sent c. A browser that asks again,
 // because it had no answer, sends the same token.
 func order(c web.Ctx, kind engine.RunKind, object engine.ID, properties map[string]string) exec.Order {
 	return exec.Order{Kind: kind, Object: object, Properties: properties, By: user(c), Token: c.Request().Header.Get("Idempotency-Key")}
-}
-
-// properties are the form's fields "property.NAME".
-func properties(c web.Ctx) map[string]string {
-	given := map[string]string{}
-	form, err := c.FormParams()
-	if err != nil {
-		return given // the body limit or a broken form has answered already
-	}
-	for field, values := range form {
-		if name, ok := strings.CutPrefix(field, "property."); ok && len(values) > 0 {
-			given[name] = values[0]
-		}
-	}
-	return given
 }

@@ -68,6 +68,12 @@ func toToasts(c Ctx) {
 	c.Response().Header().Set("HX-Reswap", "beforeend")
 }
 
+// ToBody lets htmx put the answer, a dialog, beside the page as it is.
+func ToBody(c Ctx) {
+	c.Response().Header().Set("HX-Retarget", "body")
+	c.Response().Header().Set("HX-Reswap", "beforeend")
+}
+
 // IsFragment reports whether htmx asks for a part of a page.
 func IsFragment(c Ctx) bool { return c.Request().Header.Get("HX-Request") == "true" }
 

@@ -1,3 +1,5 @@
+import { ulid } from "./canvas/ids";
+
 const meantElsewhere = 500; // ms
 
 // Context is what htmx knows of a request, and Sending is one about to be sent.
@@ -12,6 +14,9 @@ type Sending = Context & { fetch: typeof fetch };
 // what becomes of a second request is left alone.
 export function startOnce(): void {
   const underWay = new Set<string>();
+  // The token of each change whose answer never came: asked again it is the same
+  // change, and the server does not start a second run for it.
+  const unanswered = new Map<string, string>();
   // Dropped before htmx queues it behind the first, and again where it was asked
   // about before it is sent.
   const drop = (event: HTMLElementEventMap["htmx:config:request"]): string => {
@@ -28,10 +33,14 @@ export function startOnce(): void {
     if (what === "") return;
     const ctx = event.detail.ctx as Sending;
     underWay.add(what);
+    const token = unanswered.get(what) ?? ulid();
+    unanswered.set(what, token);
+    ctx.request.headers["Idempotency-Key"] = token;
     const send = ctx.fetch;
     ctx.fetch = async (...args) => {
       try {
         const response = await send(...args);
+        if (response.status < 500) unanswered.delete(what); // else a proxy between may have lost the answer
         if (response.headers.has("HX-Redirect")) document.body.inert = true;
         return response;
       } finally {

@@ -98,12 +98,14 @@ func (s State) runs() bool { return s.Draft.Version > 0 }
 type Panel struct {
 	CSRF     string
 	Workflow engine.ID
-	Seq      int64
-	Card     string
-	Errors   map[string]string
-	Saved    bool
-	Info     canvas.Info // of a job or crawler
-	Names    draft.Names
+	// Published says that there is a version of the workflow to run.
+	Published bool
+	Seq       int64
+	Card      string
+	Errors    map[string]string
+	Saved     bool
+	Info      canvas.Info // of a job or crawler
+	Names     draft.Names
 
 	Trigger *engine.Trigger
 	Seen    *engine.Trigger // what the person saw before a form that was refused; nil otherwise

@@ -6,7 +6,7 @@ import { freeSpot, size, snap } from "./geometry";
 import { ulid } from "./ids";
 import { room } from "./insert";
 import { Choice, Spot } from "./menu";
-import { Edge, Graph, impossible, Names, parse, refuse } from "./model";
+import { Edge, Graph, impossible, Names, parse, refuse, switched } from "./model";
 import { Block, blocks } from "./palette";
 import { rename } from "./rename";
 import { Sync } from "./sync";
@@ -153,7 +153,7 @@ export class Edits {
 
   disable(card: string): void {
     const t = this.bench.graph.triggers.get(card);
-    if (t) this.act({ op: "set_trigger", card, patch: { disabled: !t.disabled }, prev: { disabled: !!t.disabled } });
+    if (t && switched(t)) this.act({ op: "set_trigger", card, patch: { disabled: !t.disabled }, prev: { disabled: !!t.disabled } });
   }
 
   // rename changes the name on a card in place: that of a trigger in the draft,

@@ -1,0 +1,86 @@
+// How a run is asked for: what starts nothing by itself, what asks first, and
+// what becomes of an answer that gets lost (cases A05, A09 and A20).
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { binary, open } from "./house.mjs";
+import { looked } from "./look.mjs";
+
+let house;
+before(async () => { house = await open({ sample: true }); });
+after(async () => { await house.close(); });
+
+const runs = async () => {
+  const page = await house.page("/runs");
+  const count = await page.getByTestId("runs").locator("tbody tr").count();
+  await page.close();
+  return count;
+};
+
+test("A20 a Run whose answer is lost is one run when it is pressed again", async () => {
+  const page = await house.page("/workflows");
+  const before = await runs();
+  const tokens = [];
+  await page.route(/\/run$/, async (route) => {
+    tokens.push(await route.request().headerValue("idempotency-key"));
+    if (tokens.length > 1) return route.continue();
+    await route.fetch(); // the server has started the run
+    await route.abort();
+  });
+  const run = page.getByRole("button", { name: "Run daily-sales-pipeline" });
+
+  await run.click();
+  await page.waitForRequest((r) => new URL(r.url()).pathname === "/workflows"); // the list follows the run
+  await run.click();
+  await page.waitForURL(/\/runs\//);
+
+  assert.match(tokens[0], /^[0-9A-Z]{26}$/);
+  assert.equal(tokens[1], tokens[0], "asked again it is the same change");
+  assert.equal(await runs(), before + 1);
+});
+
+// asked is a workflow that a person and calls may start.
+const asked = `dogear: 1
+workflow:
+  name: asked
+  properties: {Day: "{{due.date}}"}
+  triggers:
+    - {name: by hand, type: on_demand, start: [{job: raw-to-curated}]}
+    - {name: calls, type: event, event: {source: calls, batch_size: 5}, start: [{job: raw-to-curated}]}
+`;
+
+const trigger = (page, name) => page.locator("dog-canvas [role=option]", { hasText: name });
+
+test("A05 and A09 triggers that nobody turns off have no switch; Run of one on demand asks", async () => {
+  const made = spawnSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: asked, encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+  const before = await runs();
+  const page = await house.page("/workflows");
+  await page.getByRole("link", { name: "asked", exact: true }).click();
+  await page.locator("dog-canvas.ready").waitFor();
+
+  await trigger(page, "calls").click();
+  await page.getByTestId("driven").getByText("Events drive it").waitFor();
+  assert.equal(await page.locator("#panel").getByLabel("Enabled").count(), 0);
+  await looked(page, "event-driven");
+  await trigger(page, "by hand").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+  assert.equal(await page.getByRole("menuitem", { name: "Disable" }).count(), 0);
+  await page.keyboard.press("Escape");
+  await trigger(page, "by hand").click();
+  await page.getByTestId("driven").getByText("Publishing it starts nothing").waitFor();
+  assert.equal(await page.locator("#panel").getByLabel("Enabled").count(), 0);
+  await page.keyboard.press("d");
+  await page.getByTestId("ask-run").click();
+  const dialog = page.getByTestId("start-dialog");
+  await dialog.getByText("It begins with raw-to-curated.").waitFor();
+  await looked(page, "on-demand");
+  assert.equal(await runs(), before, "nothing has started");
+
+  await dialog.getByLabel("Day").fill("2026-03-01");
+  await dialog.getByTestId("start").click();
+  await page.waitForURL(/\/runs\//);
+  await page.getByTestId("began").getByText("by owner").waitFor();
+  assert.equal(await runs(), before + 1);
+  assert.deepEqual(page.problems, []);
+});
