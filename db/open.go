@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 	"github.com/mattn/go-sqlite3"
 	"github.com/uptrace/bun"
@@ -95,11 +96,20 @@ func openSQLite(path string) (*Store, error) {
 	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New()), path: absolute}, nil
 }
 
+// hangs is how long a session of PostgreSQL may do nothing within a transaction.
+// Ours ask and write without a pause; of a server whose machine hangs just then
+// the locks go, so that another can take its work up.
+const hangs = 5 * time.Second
+
 func openPostgres(address string) (*Store, error) {
-	pool, err := sql.Open("pgx", address)
+	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
+	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", hangs.Milliseconds()))
+		return err
+	}))
 	pool.SetMaxOpenConns(16)
 	pool.SetMaxIdleConns(16)
 	both := bun.NewDB(pool, pgdialect.New())

@@ -33,6 +33,8 @@ func away(err error) bool {
 			return true
 		case "57":
 			return strings.HasPrefix(said.Code, "57P") // it shuts down, crashed or starts
+		case "25":
+			return said.Code == "25P03" // this server hung within a transaction, and has lost it
 		}
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -160,4 +161,47 @@ func TestAStepThatBreaksItsGroupFailsAlone(t *testing.T) {
 		}
 		assertTexts(t, store, run.ID, "first", "second", "third")
 	})
+}
+
+// TestAServerThatHangsInATransactionLosesItsLocks: another goes on with the run
+// that it had locked, and when it comes to itself its step is written once.
+func TestAServerThatHangsInATransactionLosesItsLocks(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	halted, other := dbtest.Open(t, address), dbtest.Open(t, address)
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+	must(t, halted.Commit(t.Context(), []flow.Step{said(run.ID, "begun", &run)})[0].Err)
+	locked, wake := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	late := said(run.ID, "late", nil)
+	decide := late.Decide
+	late.Decide = func(r engine.Run, st flow.State) (flow.Writes, error) {
+		once.Do(func() {
+			close(locked)
+			<-wake // as a machine that hangs
+		})
+		return decide(r, st)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- halted.Commit(t.Context(), []flow.Step{late})[0].Err }()
+	<-locked
+
+	asked := time.Now()
+	must(t, other.Commit(t.Context(), []flow.Step{said(run.ID, "other", nil)})[0].Err)
+	took := time.Since(asked)
+	close(wake)
+	must(t, <-ended)
+
+	if took > 10*time.Second {
+		t.Errorf("the other server waited %s for the lock, want some five seconds", took)
+	}
+	events, err := other.Events(t.Context(), run.ID, 0)
+	must(t, err)
+	var texts []string
+	for _, e := range events {
+		texts = append(texts, e.Text)
+	}
+	if want := []string{"begun", "other", "late"}; !slices.Equal(texts, want) {
+		t.Errorf("the events are %q, want %q", texts, want)
+	}
 }

@@ -111,23 +111,17 @@ func slowJob(ctx context.Context, store *db.Store, endpoint string) error {
 	return err
 }
 
-// takenOver starts the job on one server, strikes that, and waits until the
+// takenOver lets one server work on the job, strikes it, and waits until the
 // other does the work. A lease is renewed each third of it: later says at which
 // moment between two renewals the blow falls.
 func takenOver(ctx context.Context, address string, one, other *instance, asked <-chan time.Time, blow syscall.Signal, later time.Duration) (time.Duration, error) {
-	for len(asked) > 0 {
-		<-asked
-	}
-	var run control.Run
-	if err := one.ask(ctx, http.MethodPost, "/job", control.StartJob{Job: "slow"}, &run); err != nil {
+	run, err := inHand(ctx, address, one, asked)
+	if err != nil {
 		return 0, err
 	}
-	<-asked
 	time.Sleep(lease/2 + later) // the lease has been renewed by then
-	for len(asked) > 0 {
-		<-asked
-	}
-	if err := worksOn(ctx, address, run.ID, one.cmd.Process.Pid); err != nil {
+	drop(asked)
+	if err := worksOn(ctx, address, run, one.cmd.Process.Pid); err != nil {
 		return 0, err
 	}
 	struck := time.Now()
@@ -136,10 +130,44 @@ func takenOver(ctx context.Context, address string, one, other *instance, asked 
 	}
 	select {
 	case at := <-asked:
-		return at.Sub(struck), other.ask(ctx, http.MethodPost, "/stop", control.RunID{ID: run.ID}, &run)
+		return at.Sub(struck), stopRun(ctx, other, run)
 	case <-time.After(4 * lease):
-		return 0, fmt.Errorf("nobody took run %s up in %s; the other server said:\n%s", run.ID, 4*lease, other.said())
+		return 0, fmt.Errorf("nobody took run %s up in %s; the other server said:\n%s", run, 4*lease, other.said())
 	}
+}
+
+// inHand starts the job on a server until it is that server which works on it:
+// one that has just begun may find that the other was quicker to take it.
+func inHand(ctx context.Context, address string, s *instance, asked <-chan time.Time) (run engine.ID, err error) {
+	const most = 20
+	for range most {
+		drop(asked)
+		var started control.Run
+		if err := s.ask(ctx, http.MethodPost, "/job", control.StartJob{Job: "slow"}, &started); err != nil {
+			return "", err
+		}
+		run = started.ID
+		<-asked
+		if err = worksOn(ctx, address, run, s.cmd.Process.Pid); err == nil {
+			return run, nil
+		}
+		if err := stopRun(ctx, s, run); err != nil {
+			return "", err
+		}
+	}
+	return "", err
+}
+
+// drop forgets what was asked until now.
+func drop(asked <-chan time.Time) {
+	for len(asked) > 0 {
+		<-asked
+	}
+}
+
+func stopRun(ctx context.Context, s *instance, run engine.ID) error {
+	var stopped control.Run
+	return s.ask(ctx, http.MethodPost, "/stop", control.RunID{ID: run}, &stopped)
 }
 
 // worksOn fails where a run is not in the hands of a server: then its end would

@@ -31,7 +31,7 @@ func (e *Exec) Heard() {
 func (e *Exec) lookout(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for failed := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -41,40 +41,66 @@ func (e *Exec) lookout(ctx context.Context) {
 		if e.isFenced() || e.stopping() {
 			continue // rejoin makes itself heard
 		}
-		wait, err := e.look(ctx)
-		if err != nil && ctx.Err() == nil {
+		next, err := e.look(ctx, failed)
+		failed++
+		if err == nil {
+			failed = 0
+		} else if ctx.Err() == nil {
 			e.Log.Warn("could not look what other servers do", "err", err)
+			next = time.Now().Add(e.TTL / 30) // a lease may be about to end
 		}
-		timer.Reset(wait)
+		timer.Reset(time.Until(next))
 	}
 }
 
-// look does once what lookout is for, and returns when to look next.
-func (e *Exec) look(ctx context.Context) (time.Duration, error) {
-	wait := lookEvery - time.Duration(rand.Int64N(int64(lookEvery/5))) //nolint:gosec // spreads the load, no secret
-	if err := e.heed(ctx); err != nil {
-		return wait, err
+// look does once what lookout is for, and returns when to look next. An answer
+// that does not come, as on a connection that somebody has cut without a word,
+// must not keep it from looking again: it waits longer each time it has failed.
+func (e *Exec) look(ctx context.Context, failed int) (next time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, min(e.TTL, e.TTL/10<<min(failed, 4)))
+	defer cancel()
+	// First what cannot wait.
+	next, err = e.leasesEnd(ctx)
+	if err == nil {
+		err = e.takeOver(ctx)
 	}
-	if err := e.PoolsChanged(ctx); err != nil {
-		return wait, err
+	if err == nil {
+		err = e.heed(ctx)
 	}
+	if err == nil {
+		err = e.PoolsChanged(ctx)
+	}
+	if err == nil {
+		err = e.gatherReady(ctx)
+	}
+	return next, err
+}
+
+// leasesEnd says when the first lease of another server will end, or that it is
+// time to look anyway.
+func (e *Exec) leasesEnd(ctx context.Context) (first time.Time, err error) {
+	const after = 10 * time.Millisecond                                           // by then it has
+	asked := time.Now()                                                           // what is left of a lease was left then, or later
+	first = asked.Add(lookEvery - time.Duration(rand.Int64N(int64(lookEvery/5)))) //nolint:gosec // spreads the load, no secret
 	others, err := e.Store.Replicas(ctx)
 	if err != nil {
-		return wait, err
+		return first, err
 	}
 	self, alone := e.id(), true
 	for i := range others {
-		if r := &others[i]; r.Alive() && r.ID != self {
-			alone, wait = false, min(wait, r.Left+10*time.Millisecond)
+		r := &others[i]
+		if !r.Alive() || r.ID == self {
+			continue
+		}
+		alone = false
+		if end := asked.Add(r.Left + after); end.Before(first) {
+			first = end
 		}
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.alone = alone
-	e.mu.Unlock()
-	if err := e.takeOver(ctx); err != nil {
-		return wait, err
-	}
-	return wait, e.gatherReady(ctx)
+	return first, nil
 }
 
 // heed does what was asked of another server and is about this one: a pause, a
