@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"dogear/engine"
@@ -26,6 +27,9 @@ func check(before, after engine.WorkflowBody, delta Delta, names Names) error {
 			continue
 		}
 		if err := checkTrigger(t.To); err != nil {
+			return err
+		}
+		if err := checkTwice(t.To, names); err != nil {
 			return err
 		}
 		if t.To.Disabled && t.To.Type == engine.OnDemand && (t.From == nil || !t.From.Disabled) {
@@ -118,6 +122,17 @@ func checkEnds(t *engine.Trigger) error {
 		}
 		if faults := a.Faults(); len(faults) > 0 {
 			return refuse(Rule, "The %s with which %s starts a %s: %s", faults[0].Field, t.Name, a.Ref.Kind, faults[0].Message)
+		}
+	}
+	return nil
+}
+
+// checkTwice refuses a trigger that waits twice for one end of a node: one of the
+// two was meant to say something else (A12).
+func checkTwice(t *engine.Trigger, names Names) error {
+	for i, c := range t.Predicate.Conditions {
+		if slices.Contains(t.Predicate.Conditions[:i], c) {
+			return refuse(Rule, "%s waits twice for the same: %s %s.", t.Name, names.Of(c.Ref), Ends(c.State))
 		}
 	}
 	return nil

@@ -41,19 +41,20 @@ func (e *edit) setTrigger(op Op) error {
 	return nil
 }
 
-// setCondition changes the state of the conditions of trigger Card that watch
-// To.
+// setCondition changes the state of the condition of trigger Card that watches
+// To: of several the one whose state the person saw.
 func (e *edit) setCondition(op Op) error {
 	t, err := e.trigger(op)
 	if err != nil {
 		return err
 	}
 	ref, _ := refOf(op.To)
-	i := slices.IndexFunc(t.Predicate.Conditions, func(c engine.Condition) bool { return c.Ref == ref })
+	seen := orEmpty(op.Prev).State
+	i := slices.IndexFunc(t.Predicate.Conditions, func(c engine.Condition) bool { return c.Ref == ref && !stale(seen, c.State) })
 	switch {
-	case i < 0:
+	case !watches(t, ref):
 		return refuse(Gone, "%s no longer waits for %s.", t.Name, e.names.Of(ref))
-	case stale(orEmpty(op.Prev).State, t.Predicate.Conditions[i].State):
+	case i < 0:
 		return refuse(Changed, "%s was changed meanwhile.", t.Name)
 	}
 	set(&t.Predicate.Conditions[i].State, op.Patch.State)

@@ -2,7 +2,6 @@ package portable
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -289,14 +288,9 @@ func (r *reader) trigger(t *Trigger, was *engine.WorkflowBody, now time.Time) en
 			Queue: t.Event.Queue, Every: t.Event.Every, Settle: t.Event.Settle,
 		}
 	}
-	for _, c := range t.When {
-		made.Predicate.Conditions = append(made.Predicate.Conditions, engine.Condition{Ref: r.ref(about, c.Node), State: c.State})
-	}
-	for _, a := range t.Start {
-		action := engine.Action{Ref: r.ref(about, a.Node), Arguments: a.Arguments, Timeout: a.Timeout, Retries: a.Retries}
-		r.faults(about+", start of "+cmp.Or(a.Node.Job, a.Node.Crawler), action.Faults())
-		made.Actions = append(made.Actions, action)
-	}
+	r.kind(about, t)
+	made.Predicate.Conditions = r.conditions(about, t.When)
+	made.Actions = r.starts(about, t.Start)
 	return made
 }
 

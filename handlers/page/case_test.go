@@ -366,3 +366,38 @@ func TestA09AnEventTriggerHasNoSwitch(t *testing.T) {
 		}
 	}
 }
+
+// TestA12ThePublishPageSaysWhatATriggerWaitsFor, so that a lost half is seen; a
+// condition is changed by the state that was shown, and no two become one.
+func TestA12ThePublishPageSaysWhatATriggerWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	job, crawler := engine.Ref{Kind: engine.KindJob, ID: s.job}, engine.Ref{Kind: engine.KindCrawler, ID: s.crawler}
+	next, err := s.store.CreateJob(t.Context(), "publish", engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: "x"}}, "owner", noon)
+	must(t, err)
+	id, err := s.store.CreateWorkflow(t.Context(), "nightly", engine.WorkflowBody{Triggers: []engine.Trigger{{
+		ID: engine.NewID(noon), Name: "t", Type: engine.Conditional, Actions: []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: next}}},
+		Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: crawler, State: engine.Succeeded}, {Ref: job, State: engine.Succeeded}, {Ref: job, State: engine.Failed}}},
+	}}}, "owner", noon)
+	must(t, err)
+	draft := func() engine.Trigger {
+		d, err := s.store.Draft(t.Context(), id)
+		must(t, err)
+		return d.Body.Triggers[0]
+	}
+	card := "/workflows/" + string(id) + "/cards/" + string(draft().ID)
+	field := "state." + job.String()
+
+	_, publish := s.get(t, "/workflows/"+string(id)+"/publish")
+	refused, body := s.change(t, card, url.Values{"name": {"t"}, "seen.name": {"t"}, "enabled": {"yes"}, field + ".succeeded": {"succeeded"}, field + ".failed": {"succeeded"}})
+	kept := draft().Predicate.Conditions
+	saved, _ := s.change(t, card, url.Values{"name": {"t"}, "seen.name": {"t"}, "enabled": {"yes"}, field + ".succeeded": {"succeeded"}, field + ".failed": {"stopped"}})
+
+	contains(t, "the list of changes", publish, "Waits for", "curated-crawler succeeds and raw-to-curated", "&#34;1&#34;", "succeeds and raw-to-curated", "fails")
+	if refused != http.StatusUnprocessableEntity || !strings.Contains(body, "t waits twice for the same") || len(kept) != 3 || kept[2].State != engine.Failed {
+		t.Errorf("two that become the same = %d, and the draft has %+v", refused, kept)
+	}
+	if now := draft().Predicate.Conditions; saved != http.StatusOK || len(now) != 3 || now[1].State != engine.Succeeded || now[2].State != engine.Stopped {
+		t.Errorf("a change of the last = %d, and the draft has %+v", saved, now)
+	}
+}

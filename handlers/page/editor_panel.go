@@ -224,13 +224,18 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 	if logic := engine.Logic(values.Get("logic")); values.Has("logic") && logic != t.Predicate.Logic {
 		patch.Logic = &logic
 	}
-	ops := []draft.Op{{Kind: draft.SetTrigger, Card: card, Patch: patch, Prev: seen}}
-	for _, condition := range t.Predicate.Conditions {
-		at := "state." + condition.Ref.String()
-		state, was := engine.State(values.Get(at)), engine.State(values.Get("seen."+at))
-		if values.Has(at) && state != was {
+	return append([]draft.Op{{Kind: draft.SetTrigger, Card: card, Patch: patch, Prev: seen}}, conditionOps(values, card)...)
+}
+
+// conditionOps are the operations that change the states of conditions which the
+// form changed, each told by the node and the state that the person saw.
+func conditionOps(values url.Values, card string) []draft.Op {
+	var ops []draft.Op
+	for _, field := range slices.Sorted(maps.Keys(values)) {
+		ref, was, ok := editor.ConditionOf(field)
+		if state := engine.State(values.Get(field)); ok && state != was {
 			ops = append(ops, draft.Op{
-				Kind: draft.SetCondition, Card: card, To: condition.Ref.String(),
+				Kind: draft.SetCondition, Card: card, To: ref,
 				Patch: &draft.Fields{State: &state}, Prev: &draft.Fields{State: &was},
 			})
 		}

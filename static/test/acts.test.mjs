@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clip, heal, insert, paste, readClip } from "../src/canvas/acts.ts";
-import { gap } from "../src/canvas/geometry.ts";
+import { gap } from "../src/canvas/line.ts";
 import { room } from "../src/canvas/insert.ts";
 import { Graph } from "../src/canvas/model.ts";
 import { apply, canonical, follow, inverse } from "../src/canvas/ops.ts";

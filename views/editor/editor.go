@@ -157,6 +157,18 @@ func (p Panel) info() string {
 	return string(text)
 }
 
+// stateField is the field of the state of a condition. It holds the state that it
+// was shown with: a trigger may wait for more than one end of a node.
+func stateField(c engine.Condition) string { return "state." + c.Ref.String() + "." + string(c.State) }
+
+// ConditionOf reads the name of such a field: the card, and the state that it was
+// shown with.
+func ConditionOf(field string) (card string, shown engine.State, ok bool) {
+	rest, ok := strings.CutPrefix(field, "state.")
+	card, state, whole := strings.Cut(rest, ".")
+	return card, engine.State(state), ok && whole
+}
+
 // PropertiesText writes properties one a line.
 func PropertiesText(properties map[string]string) string { return job.PairsText(properties) }
 

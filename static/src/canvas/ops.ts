@@ -46,7 +46,8 @@ function run(body: Body, op: Op, infos: Record<string, Info>, removed: Set<strin
       return;
     }
     case "set_condition": {
-      const c = conditions(triggerOf(body, card)).find((c) => key(c.ref) === to);
+      const seen = op.prev?.state; // of several conditions on one node the one that the person saw
+      const c = conditions(triggerOf(body, card)).find((c) => key(c.ref) === to && (!seen || c.state === seen));
       if (!c) throw new Refusal("gone", "This condition was removed meanwhile.");
       if (op.patch?.state) c.state = op.patch.state;
       return;
