@@ -44,6 +44,7 @@ func (h *house) chores() []chore {
 	return []chore{
 		{name: "watchdog", every: watchEvery, do: h.watch},
 		{name: "old events", every: sweepEvery, do: h.pruneEvents, now: true},
+		{name: "old tokens", every: sweepEvery, do: h.pruneTokens, now: true},
 		{name: "old ledgers", every: sweepEvery, do: h.sweep, now: true},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dogear/engine/bookmark"
+	"dogear/engine/exec"
 )
 
 // sweepEvery is how often old ledgers are looked for.
@@ -22,6 +23,13 @@ func (h *house) pruneEvents(ctx context.Context) {
 	}
 	if n > 0 {
 		h.log.Info("old events were removed", "events", n)
+	}
+}
+
+// pruneTokens forgets the tokens of starts that count no more.
+func (h *house) pruneTokens(ctx context.Context) {
+	if _, err := h.store.PruneTokens(ctx, time.Now().Add(-exec.TokenWindow)); err != nil && ctx.Err() == nil {
+		h.log.Error("old tokens could not be forgotten", "err", err)
 	}
 }
 
