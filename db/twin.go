@@ -9,6 +9,11 @@ import (
 	"dogear/engine"
 )
 
+// began is what a run was asked for: its properties before anybody changed them.
+func began(run string) string {
+	return `coalesce((SELECT properties FROM run_properties WHERE run_id = ` + run + `.id AND seq = 0), ` + run + `.properties)`
+}
+
 // Twins finds, for each of runs that has one, the newest earlier run of the same
 // object that asked for the same: with equal properties and picks, by hand like
 // this one, no longer than engine.TwinWindow before it.
@@ -30,7 +35,7 @@ func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT r.id, t.id, t.started FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a
 JOIN run AS r ON r.id = a.id
 JOIN run AS t ON t.object_id = r.object_id AND t.id < r.id AND t.id >= a.least
-WHERE t.properties = r.properties AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
+WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
 ORDER BY r.id, t.id`), args...)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs that ask for the same: %w", err)

@@ -45,6 +45,12 @@ func TestA20ARunThatAsksForTheSameAsOneBefore(t *testing.T) {
 			"the same, soon":       {Run: first.ID, Before: 40 * time.Second},
 			"the same, after that": {Run: runs["the same, much later"].ID, Before: 2 * time.Second},
 		}
+		for _, changed := range []engine.Run{first, runs["the same, soon"]} { // after its start
+			written := store.Commit(t.Context(), []flow.Step{{Run: changed.ID, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+				return flow.SetProperties(run, map[string]string{"day": string(run.ID)}, "owner", dbtest.Noon)
+			}}})
+			must(t, written[0].Err)
+		}
 		list := []engine.Run{first}
 		for _, run := range runs {
 			list = append(list, run)

@@ -155,7 +155,7 @@ func TestA14ChangedPropertiesAreSaidOfWhatStartedBefore(t *testing.T) {
 	})
 
 	contains(t, "the panel", panel, "Properties changed after this job started", "as this attempt was told them", "none", "Properties of the run now", "[1, 2]", "Change…")
-	contains(t, "the page", page, "Properties changed after this job started", "Properties changed at", "by anna")
+	contains(t, "the page", page, "Properties changed after this job started", "properties changed", "by anna")
 	contains(t, "the dialog", dialog, "property.messages", "keeps what it was told")
 	if want := "messages=a\nb"; status != http.StatusOK || s.moved != want {
 		t.Errorf("POST = %d and asked for %q, want %q alone", status, s.moved, want)

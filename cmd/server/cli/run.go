@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -181,6 +183,9 @@ func runRows(t *table, r *control.Run) {
 		t.row("Like", fmt.Sprintf("run %s, with the same properties, started %s before", r.Like.Run, length(r.Like.Seconds)))
 	}
 	t.row("Took", spent(r.Started, r.Ended, now))
+	for _, name := range slices.Sorted(maps.Keys(r.Properties)) {
+		t.row("With", name+"="+r.Properties[name])
+	}
 	t.field("Error", r.Error)
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
