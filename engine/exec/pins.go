@@ -23,7 +23,8 @@ func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
 	if ok {
 		return p, nil
 	}
-	run, err := e.Store.Run(ctx, id)
+	// Who is told to end reads it too: it must know what to end.
+	run, err := e.Store.Run(context.WithoutCancel(ctx), id)
 	if err != nil {
 		return pin{}, err
 	}
@@ -47,7 +48,7 @@ const maxJobs = 16_384
 // job returns the version of a job that a node started with.
 func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
 	if n.Version == 0 {
-		job, err := e.Store.Job(ctx, n.Ref.ID)
+		job, err := e.Store.Job(context.WithoutCancel(ctx), n.Ref.ID)
 		if err == nil && job.Version == 0 {
 			err = engine.Errorf(engine.Invalid, "Job %s has never been published. Publish it, then start again.", job.Name)
 		}
@@ -61,7 +62,7 @@ func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
 		job.Name = n.Name // a rename makes no version
 		return job, nil
 	}
-	job, err := e.Store.JobVersion(ctx, n.Ref.ID, n.Version)
+	job, err := e.Store.JobVersion(context.WithoutCancel(ctx), n.Ref.ID, n.Version)
 	if err != nil {
 		return job, err
 	}

@@ -178,7 +178,8 @@ func (y *trial) serve(kill, seen string) *product {
 	defer cancel()
 	p.until(ctx, func() bool { return y.told.act(ctx, p) })
 	if ctx.Err() != nil {
-		y.t.Errorf("the story does not end; the server said:\n%s", p.said)
+		p.quit()
+		y.t.Fatalf("the story does not end; the server said:\n%s", p.said)
 	}
 	if !p.dead() {
 		y.quiet(ctx, p)

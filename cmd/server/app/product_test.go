@@ -87,9 +87,14 @@ func (p *product) stop() {
 	select {
 	case <-p.ended:
 	case <-time.After(30 * time.Second):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it says where it hangs
-		<-p.ended
+		p.quit()
 	}
+}
+
+// quit ends a server that hangs, which says where.
+func (p *product) quit() {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
+	<-p.ended
 }
 
 // kill ends the server at once.

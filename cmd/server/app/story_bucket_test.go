@@ -31,9 +31,9 @@ import (
 type shelf struct {
 	url    string
 	client *s3.Client
-	// read is told of each file that is asked for, and answers when it may be
+	// read is told of each file that is asked for, and returns when it may be
 	// read; nil lets it be read at once.
-	read func()
+	read func(ctx context.Context)
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -42,7 +42,7 @@ func newShelf(t *testing.T) *shelf {
 	objects := gofakes3.New(s3mem.New()).Server()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, ".csv") && l.read != nil {
-			l.read()
+			l.read(r.Context())
 		}
 		objects.ServeHTTP(w, r)
 	}))
@@ -204,10 +204,16 @@ func shared(t *testing.T, data, binary string) (other *product, l *shelf, store 
 	l = newShelf(t)
 	l.copyJob(t, store, engine.Append)
 	l.put(t, "in/a.csv", 0, 10)
-	asked := make(chan struct{}, 100)
-	l.read = func() {
-		asked <- struct{}{}
-		time.Sleep(leaseInStory / 2) // the store is slow: leases are renewed meanwhile
+	asked := make(chan struct{})
+	first := sync.OnceFunc(func() { close(asked) })
+	l.read = func(ctx context.Context) {
+		select {
+		case <-asked:
+			time.Sleep(leaseInStory / 2) // the store is slow: leases are renewed meanwhile
+		default:
+			first()
+			<-ctx.Done() // until the server that asked is gone
+		}
 	}
 	args = []string{"--database", database, "--secret-key", keyForTest, "--lease", leaseInStory.String()}
 	other = startProduct(t, binary, data+"-other", "", "", args...)
@@ -251,7 +257,7 @@ func buriedStory(t *testing.T, data, binary string) telling {
 func takeoverStory(t *testing.T, data, binary string) telling {
 	other, l, store, args := shared(t, data, binary)
 	return telling{args: args, act: func(ctx context.Context, p *product) bool {
-		if _, err := p.runs(ctx); err == nil {
+		if servers, err := store.Replicas(ctx); err == nil && len(servers) > 1 {
 			other.kill()
 		}
 		return p.allEnded(ctx, 1)
