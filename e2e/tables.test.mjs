@@ -129,5 +129,19 @@ test("a table is copied by its key, from the first click to the second run", asy
   await page.getByRole("button", { name: "Undo" }).click();
   await dialog.getByRole("button", { name: "Undo" }).click();
   await page.getByText("everything is read").waitFor();
+
+  // The table is filled anew from one: page and command line say that nothing is read until keys pass the mark.
+  assert.doesNotMatch(dogear("bookmark", "show", "copy orders"), /highest key/);
+  sql(`TRUNCATE ${tableName}`, `INSERT INTO ${tableName} VALUES (1, 1, 'anew'), (2, 2, 'anew')`);
+  const fell = /The highest key of \S+ is now 2, which is below the mark 2001: until keys pass the mark nothing is read/;
+  await page.reload();
+  await page.getByText(fell).waitFor();
+  assert.match(dogear("bookmark", "show", "copy orders"), fell);
+  const { notices, version } = JSON.parse(dogear("bookmark", "show", "--json", "copy orders"));
+  assert.match(notices.join("\n"), fell);
+  assert.ok(version > 0);
+  sql(`ALTER TABLE ${tableName} RENAME TO away_${tableName}`);
+  assert.match(dogear("bookmark", "show", "copy orders"), /^Trouble .*\n(.*\n)*Job +copy orders/);
+  sql(`ALTER TABLE away_${tableName} RENAME TO ${tableName}`);
   assert.deepEqual(house.problems(), []);
 });

@@ -76,13 +76,36 @@ func (o *of) query() url.Values {
 
 type bookmarkShow struct{ of }
 
-// Run shows a bookmark.
+// shown is a bookmark with what its page says above it.
+type shown struct {
+	control.Bookmark
+	Notices []string `json:"notices,omitempty"` // such as that all keys are below the mark now
+	Trouble string   `json:"trouble,omitempty"` // why the source could not be looked at
+}
+
+// Run shows a bookmark. That of a table is looked at as its page does, with one
+// question to the database; what waits in a folder or bucket is a long list, and
+// dogear bookmark plan prints it.
 func (c *bookmarkShow) Run(ctx context.Context, term Terminal) error {
 	found, err := get[control.Bookmark](ctx, c.Data, "/bookmark", c.query())
 	if err != nil {
 		return err
 	}
-	return c.print(term, found, func(t *table) { bookmarkRows(t, &found) })
+	s := shown{Bookmark: found}
+	if _, keyed := found.Newest.KeyRange(); keyed {
+		waiting, err := get[control.Waiting](ctx, c.Data, "/bookmark/plan", c.query())
+		if err != nil {
+			s.Trouble = engine.MessageOf(err)
+		}
+		s.Notices = waiting.Plan.Notices
+	}
+	return c.print(term, s, func(t *table) {
+		for _, notice := range s.Notices {
+			t.row("Notice", notice)
+		}
+		t.field("Trouble", s.Trouble)
+		bookmarkRows(t, &s.Bookmark)
+	})
 }
 
 func bookmarkRows(t *table, b *control.Bookmark) {
