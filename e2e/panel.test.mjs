@@ -29,8 +29,8 @@ async function center(locator) {
 // quiet waits until the panel has nothing more to come: no request is under
 // way and none is due.
 async function quiet(page) {
-  await page.waitForFunction(() => !document.querySelector("#panel").inert);
-  await page.waitForLoadState("networkidle");
+  await page.waitForLoadState("networkidle"); // which a page reaches once, whatever it asks for later
+  await page.waitForFunction(() => !document.querySelector("#panel").inert && !document.querySelector("#panel.htmx-request, #panel .htmx-request"));
 }
 
 test("a tab that is clicked right after its card stays", async () => {

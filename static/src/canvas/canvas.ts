@@ -3,14 +3,17 @@
 // graph can be edited, the draft that is kept with the server.
 import { serverNow } from "../time";
 import { Camera } from "./camera";
+import { Chosen } from "./chosen";
+import { startClipboard } from "./clipboard";
 import { Bench, Edits } from "./edits";
 import { touches } from "./geometry";
 import { Keyboard } from "./keyboard";
 import { showKeys } from "./keys";
-import { Choice, closeMenu, menu, Spot } from "./menu";
+import { Choice, closeMenu, Spot } from "./menu";
+import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
 import { Edge, Graph, Names } from "./model";
-import { ofCard, ofStage } from "./offers";
+import { Notices } from "./notices";
 import { startPalette } from "./palette";
 import { Panel } from "./panel";
 import { Pointer } from "./pointer";
@@ -20,11 +23,9 @@ import { Data, Problem, Refusal } from "./types";
 import { View } from "./view";
 import { wire } from "./wire";
 
-export class DogCanvas extends HTMLElement implements Watcher, Bench {
+export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
   view!: View;
   camera!: Camera;
-  readonly selection = new Set<string>();
-  focused: string | undefined;
   graph!: Graph;
   edits: Edits | undefined;
   private data!: Data;
@@ -35,8 +36,10 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   private sync: Sync | undefined;
   private runView: RunView | undefined;
   private following = false;
-  private wasSaving = false;
   private panel!: Panel;
+  private chosen!: Chosen;
+  private notices!: Notices;
+  private menus!: Menus;
 
   connectedCallback(): void {
     if (this.data) return; // moved within the page, not new
@@ -44,7 +47,10 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.stage = this.querySelector(".stage")!;
     this.view = new View(this, this.data.words);
     this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
+    this.notices = new Notices(this, this.view);
+    this.chosen = new Chosen(this.stage, this.view, this.camera);
     this.minimap = new Minimap(this, this.view, this.camera);
+    this.menus = new Menus(this, this.stage, this);
     this.graph = new Graph(this.data.body ?? {});
     this.panel = new Panel(document.getElementById("panel"), (card) => (card ? this.data.panel + card : `/workflows/${this.workflow}/panel`), () => this.sync?.settled() ?? Promise.resolve());
     this.pointer = new Pointer(this.stage, this);
@@ -52,7 +58,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.listen();
     if (this.data.mode === "edit") this.beginEdit();
     if (this.data.mode === "run") this.beginRun();
-    this.adoptSelection();
+    const wanted = this.dataset["selected"];
+    this.chosen.adopt(wanted);
+    this.panel.adopt(wanted ?? "");
     this.classList.add("ready");
     // The first call comes with the first layout, before anything is painted.
     new ResizeObserver(([entry]) => {
@@ -63,6 +71,12 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     }).observe(this.stage);
   }
 
+  get selection(): Set<string> {
+    return this.chosen.cards;
+  }
+  get focused(): string | undefined {
+    return this.chosen.focused;
+  }
   get words(): Record<string, string> {
     return this.data.words;
   }
@@ -77,7 +91,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     });
     this.querySelector(".nodes")!.addEventListener("focusin", (event) => {
       const card = (event.target as Element).closest<HTMLElement>(".node")?.dataset["id"];
-      if (card && card !== this.focused) this.rove(card);
+      if (card && card !== this.focused) this.chosen.rove(card);
     });
     // What is typed where nothing has the focus is meant for the graph.
     document.addEventListener("keydown", (event) => {
@@ -96,57 +110,14 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
     this.edits = edits;
     const palette = document.querySelector<HTMLElement>(".palette");
     if (palette) startPalette(palette, { put: (block, at) => void edits.put(block, { at }), over: (at) => this.isOver(at) });
-    this.listenToClipboard(edits);
-    const panel = document.getElementById("panel");
-    if (panel) {
-      this.sign(panel);
-      new MutationObserver(() => this.learn(panel)).observe(panel, { childList: true });
-    }
+    startClipboard(this.stage, edits);
+    this.panel.listen(sync, () => this.changed());
     addEventListener("beforeunload", (event) => {
       if (sync.open > 0) event.preventDefault();
     });
     addEventListener("online", () => void sync.save());
     sync.start();
     this.mark();
-  }
-
-  private listenToClipboard(edits: Edits): void {
-    const here = () => this.stage.contains(document.activeElement) && !(document.activeElement instanceof HTMLInputElement);
-    for (const type of ["copy", "cut"] as const) {
-      document.addEventListener(type, (event) => {
-        const text = here() ? edits.copy() : undefined;
-        if (text === undefined || !event.clipboardData) return;
-        event.clipboardData.setData("text/plain", text);
-        event.preventDefault();
-        if (type === "cut") edits.remove();
-      });
-    }
-    document.addEventListener("paste", (event) => {
-      if (here() && edits.pasteText(event.clipboardData?.getData("text/plain") ?? "")) event.preventDefault();
-    });
-  }
-
-  // learn takes over what a form of the panel has saved: the name on a card, and
-  // that the draft has moved on.
-  private learn(panel: HTMLElement): void {
-    const details = panel.querySelector<HTMLElement>("[data-panel]");
-    if (!details || !this.sync) return;
-    this.sign(panel);
-    const { panel: card = "", seq = "0", info } = details.dataset;
-    if (info && card) {
-      this.sync.infos[card] = JSON.parse(info) as Data["infos"][string];
-      this.changed();
-    }
-    this.sync.pull(Number(seq));
-    // A job's own draft has no topic: the head counts its changes by this.
-    if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
-  }
-
-  // sign puts the name of this tab into the form of the panel: what it saves is
-  // an act of this tab and can be undone here.
-  private sign(panel: HTMLElement): void {
-    const field = panel.querySelector<HTMLInputElement>("input[name=client]");
-    if (field && this.sync) field.value = this.sync.client;
   }
 
   private beginRun(): void {
@@ -167,108 +138,37 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   changed(): void {
     if (!this.sync) return;
     this.graph = new Graph(this.sync.body);
-    const before = this.focused;
     const inGraph = this.stage.contains(document.activeElement);
     this.view.draw(this.sync.body, this.sync.infos);
-    const chosen = this.selection.size;
-    for (const card of [...this.selection]) if (!this.view.cards.has(card)) this.selection.delete(card);
-    if (chosen > 0 && this.selection.size === 0) this.panel.show("");
-    if (before && !this.view.cards.has(before)) this.focusNear(inGraph);
-    this.paintSelection();
+    if (this.chosen.settle(inGraph)) this.panel.show("");
     this.mark();
     this.minimap.draw();
   }
 
   refused(refusal: Refusal): void {
-    const box = this.querySelector<HTMLElement>(".refused")!;
-    box.textContent = refusal.message;
-    box.classList.add("shown");
-    if (refusal.path.length > 1) this.view.light(refusal.path);
-    const hide = () => (box.matches(":hover") ? setTimeout(hide, 1000) : box.classList.remove("shown"));
-    setTimeout(hide, 5000);
+    this.notices.refused(refusal);
   }
-
-  saving(state: SaveState, open: number, why = ""): void {
-    const words = {
-      saved: "Saved",
-      saving: "Saving…",
-      offline: `Offline – ${open} ${open === 1 ? "change" : "changes"} kept`,
-      stuck: `Not saved: ${why}`,
-    }[state];
-    for (const element of document.querySelectorAll<HTMLElement>("[data-save]")) {
-      if (element.textContent !== words) element.textContent = words;
-      element.dataset["save"] = state;
-    }
-    const told = this.sync !== undefined && state === "saved" && this.wasSaving;
-    this.wasSaving = state === "saving" && open > 0;
-    if (told) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+  saving(state: SaveState, open: number, why?: string): void {
+    this.notices.saving(state, open, why);
   }
-
   problems(list: Problem[]): void {
-    for (const [id, card] of this.view.cards) {
-      const found = list.find((p) => p.card === id && !p.soft);
-      card.classList.toggle("wrong", found !== undefined);
-      const badge = card.querySelector<HTMLElement>("[data-slot=problem]");
-      if (badge) badge.title = found?.message ?? "";
-    }
+    this.notices.problems(list);
+  }
+  say(text: string): void {
+    this.notices.say(text);
   }
 
   // Selection, focus and the panel.
 
   select(cards: Iterable<string>): void {
-    const next = [...cards].filter((card) => this.view.cards.has(card));
     this.focusEdge(undefined);
-    this.selection.clear();
-    for (const card of next) this.selection.add(card);
-    this.paintSelection();
-    const only = next.length === 1 ? next[0] : undefined;
-    if (only) this.rove(only);
+    this.chosen.select(cards);
     // The page of a run has no panel of the workflow.
-    this.panel.show(next.length === 0 && this.edits ? "" : only);
-  }
-
-  private paintSelection(): void {
-    for (const [id, card] of this.view.cards) {
-      const selected = String(this.selection.has(id));
-      if (card.getAttribute("aria-selected") !== selected) card.setAttribute("aria-selected", selected);
-    }
-  }
-
-  private adoptSelection(): void {
-    const wanted = this.dataset["selected"];
-    if (wanted && this.view.cards.has(wanted)) this.selection.add(wanted);
-    this.panel.adopt(wanted ?? "");
-    this.paintSelection();
-    const first = wanted && this.view.cards.has(wanted) ? wanted : this.view.cards.keys().next().value;
-    if (first) this.rove(first);
-  }
-
-  // rove makes a card the one stop of the tab key.
-  private rove(card: string): void {
-    if (this.focused) this.view.cards.get(this.focused)?.setAttribute("tabindex", "-1");
-    this.focused = card;
-    this.view.cards.get(card)?.setAttribute("tabindex", "0");
+    this.panel.show(this.selection.size === 0 && this.edits ? "" : this.chosen.only);
   }
 
   focusCard(card: string | undefined): void {
-    const element = card && this.view.cards.get(card);
-    if (!card || !element) return;
-    this.rove(card);
-    element.focus({ preventScroll: true });
-    this.camera.reveal(this.view.boxes.get(card)!);
-  }
-
-  // focusNear puts the focus on what stands nearest to where the lost card was.
-  private focusNear(really: boolean): void {
-    const card = [...this.selection][0] ?? this.view.cards.keys().next().value;
-    this.focused = undefined;
-    if (card === undefined) {
-      if (really) this.stage.focus({ preventScroll: true });
-    } else if (really) {
-      this.focusCard(card);
-    } else {
-      this.rove(card);
-    }
+    this.chosen.focus(card);
   }
 
   focusEdge(edge: Edge | undefined): void {
@@ -296,34 +196,19 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   // Menus.
 
   condition(edge: Edge): void {
-    const at = this.view.middle(edge.key);
-    if (at) this.edits?.edge(edge, this.spot(at));
+    this.menus.condition(edge);
   }
-
-  // spot is where a point of the graph is on the screen.
-  private spot(at: { x: number; y: number }): Spot {
-    const box = this.stage.getBoundingClientRect();
-    return { clientX: box.left + at.x * this.camera.k + this.camera.x, clientY: box.top + at.y * this.camera.k + this.camera.y };
-  }
-
   addAfter(card: string | undefined): void {
-    const box = (card && this.view.cards.get(card)?.getBoundingClientRect()) || this.stage.getBoundingClientRect();
-    this.edits?.addAfter(card, { clientX: card ? box.right + 12 : box.left + box.width / 2, clientY: box.top + 12 });
+    this.menus.addAfter(card);
   }
-
   menuOf(card: string | undefined): void {
-    const box = card && this.view.cards.get(card)?.getBoundingClientRect();
-    const at = box || this.stage.getBoundingClientRect();
-    this.menuAt({ clientX: at.left + 20, clientY: box ? box.bottom + 6 : at.top + 20 }, card, undefined);
+    this.menus.of(card);
   }
-
   menuAt(at: Spot, card: string | undefined, edge: Edge | undefined): void {
-    if (edge && this.edits) return this.edits.edge(edge, at);
-    if (!card) return this.choose(at, "Canvas", ofStage(at, this, this.edits));
-    if (!this.selection.has(card)) this.select([card]);
-    this.focusCard(card);
-    const many = this.selection.size;
-    this.choose(at, many > 1 ? `${many} cards` : this.nameOf(card), ofCard(card, this, this.edits));
+    this.menus.at(at, card, edge);
+  }
+  choose(at: Spot, label: string, choices: Choice[], search?: string): void {
+    this.menus.choose(at, label, choices, search);
   }
 
   open(card: string): void {
@@ -358,24 +243,6 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
   bookmarks(card: string): "on" | "paused" | undefined {
     const state = this.view.cards.get(card)?.dataset["marks"];
     return state === "on" || state === "paused" ? state : undefined;
-  }
-
-  // find leads to a card by its name.
-  private find(): void {
-    const box = this.stage.getBoundingClientRect();
-    const choices = [...this.view.cards.keys()].map((card) => ({
-      label: this.nameOf(card),
-      act: () => {
-        this.select([card]);
-        this.focusCard(card);
-      },
-    }));
-    this.choose({ clientX: box.left + box.width / 2 - 110, clientY: box.top + 20 }, "Find a card", choices, "Name of a card");
-  }
-
-  choose(at: Spot, label: string, choices: Choice[], search?: string): void {
-    const sprite = document.querySelector("use")?.getAttribute("href")?.split("#")[0] ?? "";
-    menu(this, at, label, choices, sprite, search);
   }
 
   private isOver(at: Spot): boolean {
@@ -415,7 +282,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
         const listed = this.classList.toggle("listed");
         this.querySelector("[data-act=list]")?.setAttribute("aria-pressed", String(listed));
       },
-      find: () => this.find(),
+      find: () => this.menus.find(),
       keys: showKeys,
     };
     steps[act]?.();
@@ -440,10 +307,4 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench {
       block.setAttribute("aria-disabled", String(taken.has(block.dataset["card"] ?? "")));
     }
   }
-
-  say(text: string): void {
-    const box = this.querySelector(".said");
-    if (box) box.textContent = text;
-  }
 }
-

@@ -4,6 +4,9 @@
 // panel still shows another card and takes no clicks, so that no tab or button
 // of that card can come in between. Requests for the panel replace each other
 // (hx-sync on it and on its tabs): the newest wins.
+import { Sync } from "./sync";
+import { Info } from "./types";
+
 const rest = 120; // ms after a click, so that a double click asks once
 
 export class Panel {
@@ -21,6 +24,28 @@ export class Panel {
   // adopt takes over what the server has drawn.
   adopt(card: string | undefined): void {
     this.shown = card;
+  }
+
+  // listen takes over what a form of the panel saves: the name on a card, and that
+  // the draft has moved on.
+  listen(sync: Sync, changed: () => void): void {
+    const { box } = this;
+    if (!box) return;
+    sign(box, sync.client);
+    const learn = () => {
+      const details = box.querySelector<HTMLElement>("[data-panel]");
+      if (!details) return;
+      sign(box, sync.client);
+      const { panel: card = "", seq = "0", info } = details.dataset;
+      if (info && card) {
+        sync.infos[card] = JSON.parse(info) as Info;
+        changed();
+      }
+      sync.pull(Number(seq));
+      // A job's own draft has no topic: the head counts its changes by this.
+      if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+    };
+    new MutationObserver(learn).observe(box, { childList: true });
   }
 
   // show shows a card, or the workflow by ""; undefined leaves what is there. again also asks for the card
@@ -85,4 +110,11 @@ export class Panel {
     if (this.box && !this.box.inert) focus();
     else this.box?.addEventListener("htmx:after:swap", () => setTimeout(focus), { once: true });
   }
+}
+
+// sign puts the name of a tab into the form of the panel: what it saves is an
+// act of this tab and can be undone there.
+function sign(box: HTMLElement, tab: string): void {
+  const field = box.querySelector<HTMLInputElement>("input[name=client]");
+  if (field) field.value = tab;
 }

@@ -1,0 +1,54 @@
+// What the canvas says beside the cards: what it has done, what was refused, how
+// far the draft is saved, and what is wrong with a card.
+import { SaveState } from "./sync";
+import { Problem, Refusal } from "./types";
+import { View } from "./view";
+
+export class Notices {
+  private wasSaving = false;
+
+  constructor(
+    private root: HTMLElement,
+    private view: View,
+  ) {}
+
+  // say tells those who do not see the canvas.
+  say(text: string): void {
+    const box = this.root.querySelector(".said");
+    if (box) box.textContent = text;
+  }
+
+  refused(refusal: Refusal): void {
+    const box = this.root.querySelector<HTMLElement>(".refused")!;
+    box.textContent = refusal.message;
+    box.classList.add("shown");
+    if (refusal.path.length > 1) this.view.light(refusal.path);
+    const hide = () => (box.matches(":hover") ? setTimeout(hide, 1000) : box.classList.remove("shown"));
+    setTimeout(hide, 5000);
+  }
+
+  saving(state: SaveState, open: number, why = ""): void {
+    const words = {
+      saved: "Saved",
+      saving: "Saving…",
+      offline: `Offline – ${open} ${open === 1 ? "change" : "changes"} kept`,
+      stuck: `Not saved: ${why}`,
+    }[state];
+    for (const element of document.querySelectorAll<HTMLElement>("[data-save]")) {
+      if (element.textContent !== words) element.textContent = words;
+      element.dataset["save"] = state;
+    }
+    const told = state === "saved" && this.wasSaving;
+    this.wasSaving = state === "saving" && open > 0;
+    if (told) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+  }
+
+  problems(list: Problem[]): void {
+    for (const [id, card] of this.view.cards) {
+      const found = list.find((p) => p.card === id && !p.soft);
+      card.classList.toggle("wrong", found !== undefined);
+      const badge = card.querySelector<HTMLElement>("[data-slot=problem]");
+      if (badge) badge.title = found?.message ?? "";
+    }
+  }
+}
