@@ -53,6 +53,9 @@ type Config struct {
 	// Ready is called once with the address the server listens on and a
 	// sign-in link. It may be nil.
 	Ready func(address, link string)
+	// closed is called with the address at which a server says that it waits for
+	// room on its disk; nil but in tests.
+	closed func(address string)
 	// Worker is how a worker is started; empty is this binary.
 	Worker []string
 	// store stands between exec and the database, for tests that end a server
@@ -76,6 +79,9 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer unlock()
 	log := slog.New(slog.NewTextHandler(cfg.Out, &slog.HandlerOptions{Level: cfg.LogLevel}))
+	if err := awaitRoom(ctx, &cfg, log); err != nil || ctx.Err() != nil {
+		return err
+	}
 	store, err := open(ctx, cfg.Data, cfg.Database, cfg.Key)
 	if err != nil {
 		return err
@@ -93,9 +99,9 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := store.CheckKey(ctx, cfg.ForgetSecrets); err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
-		return engine.Errorf(engine.Invalid, "Cannot listen on %s: %w. Choose another address with --addr.", cfg.Addr, err)
+		return err
 	}
 	house, err := build(cfg, store, log)
 	if err != nil {
