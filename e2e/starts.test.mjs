@@ -6,7 +6,12 @@ import { open } from "./house.mjs";
 import { looked } from "./look.mjs";
 
 let house;
-before(async () => { house = await open({ sample: true }); });
+// While a run of the workflow is under way, another one is asked for twice.
+before(async () => {
+  house = await open({ sample: true });
+  const page = await house.page("/runs");
+  await page.locator("main tr", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+});
 after(async () => { await house.close(); });
 
 const card = (page, name) => page.locator("dog-canvas [role=option]", { hasText: name });
@@ -54,6 +59,7 @@ test("limits of a start are set, refused, undone, published and said by the run"
   await dialog.getByText("Timeout of this start").waitFor();
   await dialog.getByRole("button", { name: /Publish/ }).first().click();
   await page.getByText("v2", { exact: true }).waitFor();
+  await house.quiet();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForURL(/\/runs\//);
   await select(page, "raw-to-curated");
