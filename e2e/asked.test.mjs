@@ -19,6 +19,7 @@ const runs = async () => {
 
 test("A20 a Run whose answer is lost is one run when it is pressed again", async () => {
   const page = await house.page("/workflows");
+  await house.quiet();
   const before = await runs();
   const tokens = [];
   await page.route(/\/run$/, async (route) => {
@@ -29,8 +30,9 @@ test("A20 a Run whose answer is lost is one run when it is pressed again", async
   });
   const run = page.getByRole("button", { name: "Run daily-sales-pipeline" });
 
+  const lost = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/run"));
   await run.click();
-  await page.waitForRequest((r) => new URL(r.url()).pathname === "/workflows"); // the list follows the run
+  await lost;
   await run.click();
   await page.waitForURL(/\/runs\//);
 

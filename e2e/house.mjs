@@ -21,7 +21,7 @@ export async function open({ sample = false, args = [] } = {}) {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
   const state = await signIn(browser, server.link);
   const pages = [];
-  return {
+  const house = {
     ...server,
     data: join(dir, "data"),
     // page opens an address in a window of its own and fails the test on any
@@ -37,6 +37,12 @@ export async function open({ sample = false, args = [] } = {}) {
       pages.push(page);
       return page;
     },
+    // quiet waits until no run is under way: Run asks first where one is.
+    async quiet() {
+      const page = await house.page("/runs?outcome=open");
+      await page.getByText("No run fits this filter").waitFor({ timeout: 60_000 });
+      await page.close();
+    },
     problems: () => pages.flatMap((p) => p.problems),
     async close() {
       await browser.close();
@@ -44,6 +50,7 @@ export async function open({ sample = false, args = [] } = {}) {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+  return house;
 }
 
 // serve starts the binary and waits for the link that it prints.

@@ -103,6 +103,7 @@ test("a run page whose socket was cut shows the end of the run by a snapshot", a
   const page = await house.page(sample);
   let cut = true;
   await page.routeWebSocket(/\/live$/, (ws) => (cut ? void ws.close() : void ws.connectToServer()));
+  await house.quiet();
   await page.getByTestId("run").click();
   await page.waitForURL(/\/runs\//);
   const watcher = await house.page(new URL(page.url()).pathname);
