@@ -106,9 +106,10 @@ func (a *attempt) leftBehind(ctx context.Context) error {
 const processPoll = 20 * time.Millisecond
 
 // end makes sure that a recorded process is gone. An SQL worker ends by itself
-// with the server whose pipe it holds; one that hangs is killed.
+// with the server whose pipe it holds; one that hangs, or whose server does, is
+// killed soon: its work lies still meanwhile.
 func (e *Exec) end(ctx context.Context, p engine.Process) error {
-	const patience = 2 * time.Second
+	const patience = 250 * time.Millisecond
 	if p.PID == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/flow"
 	"dogear/engine/runner"
 	"dogear/engine/runner/python"
 	"dogear/engine/runner/shim"
@@ -120,6 +121,36 @@ func TestTheTimeOfAScriptIsNotBegunAnew(t *testing.T) {
 
 		if said(nodes) != "a.1.1 timed_out" {
 			t.Errorf("got %s, want that its time is over", said(nodes))
+		}
+		for _, p := range (shim.Processes{}).Marked() {
+			if p.Marker == runner.Marker(nodes[0].Key()) {
+				t.Errorf("process %d is left", p.PID)
+			}
+		}
+	})
+}
+
+// TestAScriptThatWasBeingStoppedIsStoppedByTheNextServer: the one before died
+// between the note that the script is to end and the signal.
+func TestAScriptThatWasBeingStoppedIsStoppedByTheNextServer(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.work.do["a"] = scripts(t).Run
+		id := h.scriptJob("import time\ntime.sleep(600)\n", nil, 0)
+		run, err := h.exec.StartJob(t.Context(), id, nil, nil, "owner")
+		must(t, err)
+		_, nodes := h.await(run.ID, "it runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		h.stop()
+		written := h.store.Commit(t.Context(), []flow.Step{{Run: run.ID, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+			return flow.Stop(nil, st, run, nodes, "owner", time.Now().UTC())
+		}}})
+		must(t, written[0].Err)
+
+		h.serve()
+		_, nodes = h.ends(run.ID)
+
+		if said(nodes) != "a.1.1 stopped" {
+			t.Errorf("got %s (%s), want it stopped", said(nodes), nodes[0].Error)
 		}
 		for _, p := range (shim.Processes{}).Marked() {
 			if p.Marker == runner.Marker(nodes[0].Key()) {
