@@ -40,7 +40,7 @@ func unpack[T any](blob []byte) (T, error) {
 // new state and manifest.
 func (s *Store) putBatch(ctx context.Context, tx bun.Conn, b *engine.Batch) error {
 	if b.Number != 0 {
-		return s.exec(ctx, tx, "write a batch", `UPDATE batch SET state = ?, manifest = ? WHERE id = ?`, string(b.State), pack(b.Manifest), string(b.ID))
+		return s.send(ctx, tx, "write a batch", `UPDATE batch SET state = ?, manifest = ? WHERE id = ?`, string(b.State), pack(b.Manifest), string(b.ID))
 	}
 	row := tx.Conn.QueryRowContext(ctx, s.bind(`SELECT coalesce(max(number), 0) + 1 FROM batch WHERE job_id = ?`), string(b.Job))
 	if err := row.Scan(&b.Number); err != nil {

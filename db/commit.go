@@ -20,6 +20,31 @@ import (
 // on, leaves nothing behind and does not hold up the others. Where the database
 // goes away meanwhile it waits until ctx ends, and never writes a step twice.
 func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
+	if !s.postgres() {
+		return s.fromRows(ctx, steps)
+	}
+	s.hot.mu.Lock()
+	defer s.hot.mu.Unlock()
+	written := make([]flow.Written, len(steps))
+	rest, err := s.guess(ctx, steps, written)
+	if err != nil { // nobody knows what became of it, so nothing may be tried again
+		for i := range written {
+			written[i].Err = err
+		}
+		return written
+	}
+	some := make([]flow.Step, len(rest))
+	for k, i := range rest {
+		some[k] = steps[i]
+	}
+	for k, w := range s.fromRows(ctx, some) {
+		written[rest[k]] = w
+	}
+	return written
+}
+
+// fromRows writes a group that is decided from the rows.
+func (s *Store) fromRows(ctx context.Context, steps []flow.Step) []flow.Written {
 	written, err := s.commit(ctx, steps)
 	switch {
 	case err == nil:
@@ -31,7 +56,7 @@ func (s *Store) Commit(ctx context.Context, steps []flow.Step) []flow.Written {
 	// that one fails.
 	written = make([]flow.Written, len(steps))
 	for i := range steps {
-		written[i] = s.Commit(ctx, steps[i:i+1])[0]
+		written[i] = s.fromRows(ctx, steps[i:i+1])[0]
 	}
 	return written
 }
@@ -42,6 +67,9 @@ const mostCollisions = 5
 
 // commit writes a group, once and whole.
 func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, error) {
+	if len(steps) == 0 {
+		return nil, nil
+	}
 	for collisions := 0; ; {
 		written, err := s.group(ctx, steps)
 		if lost, ok := errors.AsType[*unsure](err); ok {
@@ -92,27 +120,39 @@ func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, e
 	return written, err
 }
 
-// lockRuns locks the runs of a group in one order, so that groups of several
-// servers do not wait for each other in a circle.
-func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) error {
-	if !s.postgres() || len(steps) < 2 {
-		return nil
-	}
+func idsOf(steps []flow.Step) []string {
 	ids := make([]string, 0, len(steps))
 	for i := range steps {
 		ids = append(ids, string(steps[i].Run))
 	}
-	_, err := tx.Conn.ExecContext(ctx, `SELECT 1 FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+	return ids
+}
+
+// lockRuns locks the runs of a group, and forgets what is remembered of those
+// that somebody else has written since.
+func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) error {
+	if !s.postgres() || len(steps) < 2 {
+		return nil
+	}
+	rows, err := tx.Conn.QueryContext(ctx, lockRunsOf, idsOf(steps))
 	if err != nil {
 		return fmt.Errorf("lock the runs of a group: %w", err)
 	}
-	return nil
+	defer rows.Close()
+	for rows.Next() {
+		var id, stamp string
+		if err := rows.Scan(&id, &stamp); err != nil {
+			return fmt.Errorf("lock the runs of a group: %w", err)
+		}
+		s.hot.check(engine.ID(id), stamp)
+	}
+	return rows.Err()
 }
 
 // step decides and writes one step. refused is the answer of the rules, before
 // anything was written; err breaks the transaction.
 func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Writes, refused, err error) {
-	st := &txState{ctx: ctx, s: s, tx: tx.Conn, run: step.Run, known: tx.known, sent: tx.sent}
+	st := &txState{ctx: ctx, s: s, tx: tx.Conn, run: step.Run, sent: tx.sent}
 	run, open, err := s.runForStep(ctx, tx, step)
 	if engine.CodeOf(err) == engine.NotFound {
 		return w, err, nil
@@ -121,9 +161,7 @@ func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Write
 		return w, nil, err
 	}
 	st.open = open
-	if st.known == nil {
-		st.known = s.hot.of(step.Run)
-	}
+	st.known = s.hot.of(step.Run)
 	w, refused = step.Decide(run, st)
 	if st.err != nil {
 		return w, nil, st.err
@@ -137,9 +175,6 @@ func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Write
 // runForStep returns the run of a step, its row locked, and how many open
 // nodes it has.
 func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine.Run, int, error) {
-	if tx.known != nil {
-		return tx.known.run, tx.known.open, nil
-	}
 	if step.New != nil {
 		return *step.New, 0, nil
 	}
@@ -159,7 +194,7 @@ func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine
 	}
 	run, err := row.run()
 	if err == nil {
-		s.hot.read(run, row.OpenNodes)
+		s.hot.read(run, row.OpenNodes, row.Stamp)
 	}
 	return run, row.OpenNodes, err
 }
@@ -167,10 +202,7 @@ func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine
 // apply writes what a step decided. It fills in the numbers that only the
 // store knows.
 func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.Writes, open int) error {
-	for i := range w.Events {
-		w.Run.Seq++
-		w.Events[i].Seq = w.Run.Seq
-	}
+	number(w)
 	if err := s.putRun(ctx, tx, step.New != nil, &w.Run, open+w.OpenNodes); err != nil {
 		return err
 	}
@@ -183,8 +215,16 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.
 	if err := put(ctx, s, tx, &putEvent, w.Events, eventArgs); err != nil {
 		return err
 	}
-	s.hot.wrote(step.New != nil, w.Run, open+w.OpenNodes, w.Nodes, w.Triggers)
+	s.hot.wrote(step.New != nil, w, open+w.OpenNodes, stampOf(ctx))
 	return s.applyRest(ctx, tx, w)
+}
+
+// number gives the events of a step the next numbers of its run.
+func number(w *flow.Writes) {
+	for i := range w.Events {
+		w.Run.Seq++
+		w.Events[i].Seq = w.Run.Seq
+	}
 }
 
 // applyRest writes what only few steps have.

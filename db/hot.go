@@ -4,24 +4,31 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"dogear/engine"
 	"dogear/engine/flow"
 )
 
 // hot keeps the rows of open runs that this process has read or written last,
-// so that a transition need not read again what the one before it wrote: on
-// SQLite that is a quarter of its time. It is there only for the one owner of
-// an SQLite file, for nobody else writes these rows, and is touched only within
-// the write transaction, of which there is one at a time. What stands in the
-// tables is the truth: a transaction that does not stand drops what it touched.
+// so that a transition need not read again what the one before it wrote. What
+// stands in the tables is the truth: a transaction that does not stand drops
+// what it touched.
+//
+// On SQLite it is there only for the one owner of a file, for nobody else
+// writes these rows, and is touched only within the write transaction, of which
+// there is one at a time. On PostgreSQL others may write them: there it is a
+// guess (guess.go), and holds where the run has the stamp that is remembered.
 type hot struct {
+	mu    sync.Mutex // on PostgreSQL, held while a group is written
+	guess bool
 	runs  map[engine.ID]*hotRun
 	nodes int // that are kept, roughly
 	// touched are the runs of the open transaction.
 	touched map[engine.ID]bool
 	// heads are what a start asks of jobs and crawlers. No step of a run writes
-	// them: every other transaction drops them.
+	// them: on SQLite every other transaction drops them, on PostgreSQL they are
+	// a guess as well.
 	heads map[engine.Ref]flow.Head
 }
 
@@ -30,22 +37,46 @@ type hot struct {
 type hotRun struct {
 	run      engine.Run
 	open     int
+	stamp    string
 	whole    bool
 	nodes    map[engine.Ref][]engine.NodeRun
 	triggers map[engine.ID]engine.TriggerRun
 }
 
-// maxHot bounds how many node runs are kept.
-const maxHot = 200_000
+// maxHot bounds how many node runs are kept, and how many runs and heads.
+const (
+	maxHot     = 200_000
+	maxHotRuns = 50_000
+)
 
-func newHot() *hot {
-	return &hot{runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}, heads: map[engine.Ref]flow.Head{}}
+func newHot(guess bool) *hot {
+	return &hot{guess: guess, runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}, heads: map[engine.Ref]flow.Head{}}
+}
+
+func newHotRun() *hotRun {
+	return &hotRun{nodes: map[engine.Ref][]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
 }
 
 // other is told that a transaction is over that was no group of steps.
 func (h *hot) other(bool) {
-	if h != nil {
+	if h != nil && !h.guess {
 		clear(h.heads)
+	}
+}
+
+// headsFor returns the heads to go by: in a guess those that are remembered,
+// else those that are surely as they are now.
+func (h *hot) headsFor(guess bool) map[engine.Ref]flow.Head {
+	if h == nil || h.guess && !guess {
+		return map[engine.Ref]flow.Head{}
+	}
+	return h.heads
+}
+
+// saw keeps a head that was read, but not that of a deleted one.
+func (h *hot) saw(ref engine.Ref, head flow.Head) {
+	if h != nil && head.Version != 0 {
+		h.heads[ref] = head
 	}
 }
 
@@ -57,22 +88,52 @@ func (h *hot) of(id engine.ID) *hotRun {
 	return h.runs[id]
 }
 
-// read keeps a run that was read.
-func (h *hot) read(run engine.Run, open int) {
-	if h != nil && run.Open() {
-		h.runs[run.ID] = &hotRun{run: run, open: open, nodes: map[engine.Ref][]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+// check forgets a run that has another stamp than is remembered.
+func (h *hot) check(id engine.ID, stamp string) {
+	if known := h.of(id); known != nil && known.stamp != stamp {
+		h.forget(id)
 	}
 }
 
+// forget drops a run.
+func (h *hot) forget(id engine.ID) {
+	if known := h.of(id); known != nil {
+		for _, of := range known.nodes {
+			h.nodes -= len(of)
+		}
+		delete(h.runs, id)
+	}
+}
+
+// read keeps a run that was read.
+func (h *hot) read(run engine.Run, open int, stamp string) {
+	known := newHotRun()
+	known.run, known.open, known.stamp = run, open, stamp
+	h.add(known)
+}
+
+// add keeps what was read of an open run, unless it is remembered.
+func (h *hot) add(known *hotRun) {
+	if h == nil || known.run.ID == "" || !known.run.Open() || h.runs[known.run.ID] != nil {
+		return
+	}
+	for _, of := range known.nodes {
+		h.nodes += len(of)
+	}
+	h.runs[known.run.ID] = known
+}
+
 // wrote keeps what a step has written.
-func (h *hot) wrote(fresh bool, run engine.Run, open int, nodes []engine.NodeRun, triggers []engine.TriggerRun) {
+func (h *hot) wrote(fresh bool, w *flow.Writes, open int, stamp string) {
 	if h == nil {
 		return
 	}
+	run := w.Run
 	h.touched[run.ID] = true
 	run.Body = engine.WorkflowBody{} // it never changes, and exec has it
 	if fresh {
-		h.read(run, open)
+		stamp = "" // its row has none yet
+		h.read(run, open, stamp)
 		if r := h.runs[run.ID]; r != nil {
 			r.whole = true
 		}
@@ -81,12 +142,12 @@ func (h *hot) wrote(fresh bool, run engine.Run, open int, nodes []engine.NodeRun
 	if r == nil {
 		return
 	}
-	r.run, r.open = run, open
-	for _, t := range triggers {
+	r.run, r.open, r.stamp = run, open, stamp
+	for _, t := range w.Triggers {
 		r.triggers[t.Trigger] = t
 	}
-	for i := range nodes {
-		h.keep(r, nodes[i])
+	for i := range w.Nodes {
+		h.keep(r, w.Nodes[i])
 	}
 }
 
@@ -137,15 +198,13 @@ func (h *hot) end(stands bool) {
 	}
 	for id := range h.touched {
 		if r := h.runs[id]; r != nil && (!stands || !r.run.Open()) {
-			for _, of := range r.nodes {
-				h.nodes -= len(of)
-			}
-			delete(h.runs, id)
+			h.forget(id)
 		}
 	}
 	clear(h.touched)
-	if h.nodes > maxHot {
+	if h.nodes > maxHot || len(h.runs) > maxHotRuns || len(h.heads) > maxHotRuns {
 		clear(h.runs)
+		clear(h.heads)
 		h.nodes = 0
 	}
 }

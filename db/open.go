@@ -37,7 +37,7 @@ type Store struct {
 	keys  Keys
 	path  string // of the file, on SQLite
 	words words  // for other servers
-	hot   *hot   // nil unless this is the owner of an SQLite file
+	hot   *hot   // nil where SQLite has another owner
 }
 
 // Keys seal and open secrets (package secret); Open needs one.
@@ -113,7 +113,7 @@ func openPostgres(address string) (*Store, error) {
 	pool.SetMaxOpenConns(16)
 	pool.SetMaxIdleConns(16)
 	both := bun.NewDB(pool, pgdialect.New())
-	return &Store{write: both, read: both}, nil
+	return &Store{write: both, read: both, hot: newHot(true)}, nil
 }
 
 // damaged says what to do about a file that is no whole database.
@@ -188,7 +188,7 @@ func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn
 // open is a transaction under way.
 type open struct {
 	bun.Conn
-	begun
+	xid  string  // by which to ask what became of it, should the answer get lost
 	sent *writes // nil on SQLite
 }
 
@@ -211,7 +211,7 @@ func (s *Store) txThen(ctx context.Context, run engine.ID, then func(stands bool
 	tx := open{Conn: conn}
 	if s.postgres() {
 		ctx, tx.sent = collecting(ctx)
-		tx.begun, err = s.beginPostgres(ctx, conn.Conn, run)
+		tx.xid, err = s.beginPostgres(ctx, conn.Conn, run)
 	} else {
 		_, err = conn.Conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	}

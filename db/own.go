@@ -37,7 +37,7 @@ func (s *Store) Own() (release func(), err error) {
 		_ = file.Close()
 		return nil, engine.Errorf(engine.Conflict, "Another Dogear server works on the database %s. Stop it first; several servers need PostgreSQL (--database postgres://...).", s.path)
 	}
-	s.hot = newHot()
+	s.hot = newHot(false)
 	return func() {
 		s.hot = nil
 		_ = file.Close()

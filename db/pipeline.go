@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,40 +20,40 @@ import (
 // flush of the disk. So what a transition asks first goes out with its BEGIN,
 // and what it writes with its COMMIT. On SQLite nothing of this happens.
 
-// begun is the beginning of a transaction on PostgreSQL.
-type begun struct {
-	xid string // by which to ask what became of it, should the answer get lost
-	// known is what a small run holds; nil where none was asked for, or where
-	// there is no such run, or where it is large.
-	known *hotRun
-}
-
 // maxPrefetch bounds how many node runs and triggers are read with a run: of a
 // larger one only what a step asks for.
 const maxPrefetch = 256
 
-// beginPostgres opens a transaction and, where a run is named, locks and reads
-// it.
-func (s *Store) beginPostgres(ctx context.Context, conn *sql.Conn, run engine.ID) (begun, error) {
-	var b begun
+// beginPostgres opens a transaction, of which it returns the number by which to
+// ask what became of it, and locks and reads a run, where one is named.
+func (s *Store) beginPostgres(ctx context.Context, conn *sql.Conn, run engine.ID) (xid string, err error) {
 	var batch pgx.Batch
 	queue(&batch, "BEGIN")
-	batch.Queue(`SELECT pg_current_xact_id()::text`).QueryRow(func(row pgx.Row) error { return row.Scan(&b.xid) })
-	known := &hotRun{whole: true, nodes: map[engine.Ref][]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
-	if run != "" {
-		s.prefetch(&batch, run, known)
+	batch.Queue(`SELECT pg_current_xact_id()::text`).QueryRow(func(row pgx.Row) error { return row.Scan(&xid) })
+	if run == "" {
+		return xid, pipelined(ctx, conn, &batch)
 	}
-	err := pipelined(ctx, conn, &batch)
-	if known.whole && known.run.ID != "" {
-		b.known = known
+	read := newHotRun()
+	s.readRun(&batch, run, read)
+	remembered := s.hot.of(run)
+	if remembered == nil {
+		s.readNodes(&batch, run, read)
 	}
-	return b, err
+	if err := pipelined(ctx, conn, &batch); err != nil {
+		return xid, err
+	}
+	s.hot.check(run, read.stamp)
+	if remembered != nil && s.hot.of(run) == nil { // it has changed
+		batch = pgx.Batch{}
+		s.readNodes(&batch, run, read)
+		err = pipelined(ctx, conn, &batch)
+	}
+	s.hot.add(read)
+	return xid, err
 }
 
-// prefetch asks for a run, its lock, its node runs and its triggers. What was
-// committed while it waited for the lock is seen, for each statement sees what
-// stands when it begins.
-func (s *Store) prefetch(batch *pgx.Batch, run engine.ID, known *hotRun) {
+// readRun asks for a run and its lock.
+func (s *Store) readRun(batch *pgx.Batch, run engine.ID, to *hotRun) {
 	batch.Queue(s.bind(selectRun+` WHERE id = ? FOR UPDATE`), string(run)).QueryRow(func(r pgx.Row) error {
 		row, err := scanRun(r)
 		if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows) {
@@ -61,10 +62,17 @@ func (s *Store) prefetch(batch *pgx.Batch, run engine.ID, known *hotRun) {
 		if err != nil {
 			return err
 		}
-		known.open = row.OpenNodes
-		known.run, err = row.run()
+		to.open, to.stamp = row.OpenNodes, row.Stamp
+		to.run, err = row.run()
 		return err
 	})
+}
+
+// readNodes asks for the node runs and the triggers of a run, of a large one for
+// nothing. What was committed while it waited for the lock is seen, for each
+// statement sees what stands when it begins.
+func (s *Store) readNodes(batch *pgx.Batch, run engine.ID, to *hotRun) {
+	to.whole = true
 	batch.Queue(s.bind(selectNode+` WHERE run_id = ? LIMIT ?`), string(run), maxPrefetch+1).Query(func(rows pgx.Rows) error {
 		count := 0
 		for rows.Next() {
@@ -72,13 +80,13 @@ func (s *Store) prefetch(batch *pgx.Batch, run engine.ID, known *hotRun) {
 			if err != nil {
 				return err
 			}
-			known.nodes[n.Ref] = append(known.nodes[n.Ref], n)
+			to.nodes[n.Ref] = append(to.nodes[n.Ref], n)
 			count++
 		}
-		for _, of := range known.nodes {
+		for _, of := range to.nodes {
 			slices.SortFunc(of, byStart)
 		}
-		known.whole = known.whole && count <= maxPrefetch
+		to.whole = to.whole && count <= maxPrefetch
 		return rows.Err()
 	})
 	batch.Queue(s.bind(selectTriggers+` WHERE run_id = ? LIMIT ?`), string(run), maxPrefetch+1).Query(func(rows pgx.Rows) error {
@@ -87,9 +95,9 @@ func (s *Store) prefetch(batch *pgx.Batch, run engine.ID, known *hotRun) {
 			if err != nil {
 				return err
 			}
-			known.triggers[t.Trigger] = t
+			to.triggers[t.Trigger] = t
 		}
-		known.whole = known.whole && len(known.triggers) <= maxPrefetch
+		to.whole = to.whole && len(to.triggers) <= maxPrefetch
 		return rows.Err()
 	})
 }
@@ -128,14 +136,35 @@ func pipelined(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 
 // writes are statements that go out together, before the next one that asks, or
 // with the COMMIT.
-type writes struct{ batch pgx.Batch }
+type writes struct {
+	batch pgx.Batch
+	stamp string // that the runs get
+}
 
 type writesKey struct{}
 
 // collecting makes send collect.
 func collecting(ctx context.Context) (context.Context, *writes) {
-	w := &writes{}
+	w := &writes{stamp: rand.Text()}
 	return context.WithValue(ctx, writesKey{}, w), w
+}
+
+// stampOf is the stamp that runs get in a transaction; there is none on SQLite.
+func stampOf(ctx context.Context) string {
+	if w, ok := ctx.Value(writesKey{}).(*writes); ok {
+		return w.stamp
+	}
+	return ""
+}
+
+// updateRun changes the row of a run, and on PostgreSQL its stamp.
+func (s *Store) updateRun(ctx context.Context, tx bun.Conn, run engine.ID, set string, args []any) error {
+	w, ok := ctx.Value(writesKey{}).(*writes)
+	if !ok {
+		return s.exec(ctx, tx, "write a run", `UPDATE run SET `+set+` WHERE id = ?`, append(args, string(run))...)
+	}
+	queue(&w.batch, s.bind(`UPDATE run SET `+set+`, stamp = ? WHERE id = ?`), append(args, w.stamp, string(run))...)
+	return nil
 }
 
 // send writes something that nothing in the transaction asks for.

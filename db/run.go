@@ -23,9 +23,10 @@ type runRow struct {
 	Paused, Deadline               int64
 	Seq                            int64
 	OpenNodes                      int
+	Stamp                          string
 }
 
-const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused, deadline FROM run`
+const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused, deadline, stamp FROM run`
 
 // scanner is a row of either driver.
 type scanner interface{ Scan(to ...any) error }
@@ -33,7 +34,7 @@ type scanner interface{ Scan(to ...any) error }
 func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused, &r.Deadline)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp)
 	return r, err
 }
 
@@ -48,16 +49,22 @@ func (r *runRow) run() (engine.Run, error) {
 	}, errors.Join(err, pickErr)
 }
 
+// runChanges is what may change in a run: of an open one nothing is said of its
+// end, for which an index would be written anew.
+func runChanges(run *engine.Run, open int) (set string, args []any) {
+	set = `stop_asked = ?, stop_by = ?, error = ?, seq = ?, open_nodes = ?, paused = ?`
+	args = []any{micros(run.StopAsked), run.StopBy, run.Error, run.Seq, open, micros(run.Paused)}
+	if !run.Open() {
+		set, args = set+`, ended = ?, outcome = ?`, append(args, micros(run.Ended), string(run.Outcome))
+	}
+	return set, args
+}
+
 // putRun makes the row of a run or writes what may change in it.
 func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
-	if !fresh && run.Open() {
-		// Without a word of its end, which indexes speak of, they need not be looked at.
-		return s.send(ctx, tx, "write an open run", `UPDATE run SET stop_asked = ?, stop_by = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
-			micros(run.StopAsked), run.StopBy, run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
-	}
 	if !fresh {
-		return s.send(ctx, tx, "write a run", `UPDATE run SET ended = ?, stop_asked = ?, stop_by = ?, outcome = ?, error = ?, seq = ?, open_nodes = ?, paused = ? WHERE id = ?`,
-			micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, micros(run.Paused), string(run.ID))
+		set, args := runChanges(run, open)
+		return s.updateRun(ctx, tx, run.ID, set, args)
 	}
 	pick := ""
 	if run.Pick != nil {

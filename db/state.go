@@ -26,6 +26,9 @@ type txState struct {
 	// known is what need not be asked for; nil where that is nothing.
 	known *hotRun
 	sent  *writes // what was written in the transaction and is not sent yet
+	// guess is set where there is no transaction, and what is not known cannot be
+	// asked.
+	guess *guess
 	// heads are those read already: the rules ask for a name, then exec for the
 	// version that starts.
 	heads map[engine.Ref]flow.Head
@@ -49,6 +52,10 @@ func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
 			return tr
 		}
 	}
+	if t.guess != nil {
+		t.keep(errGuess)
+		return engine.TriggerRun{}
+	}
 	tr, err := scanTrigger(t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(selectTriggers+` WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id)), t.run)
 	if err != nil {
 		t.keep(fmt.Errorf("read trigger %s of run %s: %w", id, t.run, err))
@@ -63,6 +70,10 @@ func (t *txState) NodeRuns(ref engine.Ref) []engine.NodeRun {
 	known := t.known
 	if nodes, ok := known.nodeRuns(ref); ok {
 		return nodes
+	}
+	if t.guess != nil {
+		t.keep(errGuess)
+		return nil
 	}
 	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ? AND ref = ?`), string(t.run), ref.String())
 	t.keep(err)
@@ -80,6 +91,10 @@ func (t *txState) All() []engine.NodeRun {
 	if nodes, ok := t.known.all(); ok {
 		return nodes
 	}
+	if t.guess != nil {
+		t.keep(errGuess)
+		return nil
+	}
 	nodes, err := queryNodes(t.ctx, t.tx.Conn, t.s.bind(selectNode+` WHERE run_id = ?`), string(t.run))
 	t.keep(err)
 	slices.SortFunc(nodes, byStart)
@@ -91,6 +106,10 @@ func byStart(a, b engine.NodeRun) int {
 }
 
 func (t *txState) OpenRuns(workflow engine.ID) (n int) {
+	if t.guess != nil {
+		t.keep(errGuess)
+		return 0
+	}
 	if t.s.postgres() { // two that count at once would both find room
 		_, err := t.tx.Conn.ExecContext(t.ctx, `SELECT 1 FROM object WHERE id = $1 FOR UPDATE`, string(workflow))
 		t.keep(err)
@@ -109,17 +128,23 @@ func (t *txState) Room(n *engine.NodeRun, ofJob, ofPool int) bool {
 	return t.below(ofJob, "ref", n.Ref.String()) && (n.Pool == "" || t.below(ofPool, "pool", n.Pool))
 }
 
+const tryLock = `pg_try_advisory_xact_lock(hashtextextended(?, 0))`
+
 // below reports whether fewer node runs than limit are under way with one value
 // in a column, and keeps others from starting one. The count is a statement of
 // its own: it must see what was committed before the lock was free.
 func (t *txState) below(limit int, column, value string) bool {
+	if t.guess != nil {
+		t.guess.rooms[room{column, value}] = limit
+		return true
+	}
 	if t.err == nil {
 		t.keep(t.sent.flush(t.ctx, t.tx.Conn))
 	}
 	var mine bool
 	var n int
 	var batch pgx.Batch
-	batch.Queue(`SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, column+" "+value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
+	batch.Queue(t.s.bind(`SELECT `+tryLock), column+" "+value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
 	batch.Queue(`SELECT count(*) FROM node_run WHERE `+column+` = $1 AND `+underWay, value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 	t.keep(pipelined(t.ctx, t.tx.Conn, &batch))
 	return mine && n < limit
@@ -127,13 +152,17 @@ func (t *txState) below(limit int, column, value string) bool {
 
 func (t *txState) Head(ref engine.Ref) flow.Head {
 	if t.heads == nil {
-		t.heads = map[engine.Ref]flow.Head{}
-		if t.s.hot != nil {
-			t.heads = t.s.hot.heads
-		}
+		t.heads = t.s.hot.headsFor(t.guess != nil)
 	}
 	if head, ok := t.heads[ref]; ok {
+		if t.guess != nil {
+			t.guess.heads[ref] = head
+		}
 		return head
+	}
+	if t.guess != nil {
+		t.keep(errGuess)
+		return flow.Head{}
 	}
 	var head flow.Head
 	err := t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT name, version, max_runs, priority, pool FROM object WHERE id = ? AND deleted_at = 0`), string(ref.ID)).
@@ -146,5 +175,6 @@ func (t *txState) Head(ref engine.Ref) flow.Head {
 		return head
 	}
 	t.heads[ref] = head
+	t.s.hot.saw(ref, head)
 	return head
 }

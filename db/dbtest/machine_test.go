@@ -58,7 +58,7 @@ func (m *model) apply(w flow.Writes) {
 
 // machine does the same to a model and to a store.
 type machine struct {
-	store *db.Store
+	servers []*db.Store // on one database
 	graph *graph.Graph
 	model *model
 	now   time.Time
@@ -66,11 +66,16 @@ type machine struct {
 
 var errRefused = errors.New("refused by the rules")
 
+// server draws the one that does the next thing.
+func (m *machine) server(t *rapid.T) *db.Store {
+	return m.servers[rapid.IntRange(0, len(m.servers)-1).Draw(t, "server")]
+}
+
 // step does one thing to both, and checks that both did the same.
 func (m *machine) step(t *rapid.T, decide func(engine.Run, flow.State) (flow.Writes, error)) {
 	m.now = m.now.Add(time.Second)
 	want, refused := decide(m.model.run, m.model)
-	written := m.store.Commit(context.Background(), []flow.Step{{Run: m.model.run.ID, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	written := m.server(t).Commit(context.Background(), []flow.Step{{Run: m.model.run.ID, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		run.Body = m.model.run.Body
 		return decide(run, st)
 	}}})[0]
@@ -82,42 +87,47 @@ func (m *machine) step(t *rapid.T, decide func(engine.Run, flow.State) (flow.Wri
 	}
 }
 
-// fail does something to the store that must leave no trace: a step that
-// writes, in a group with one that breaks the transaction, and is refused when
-// it is tried alone.
+// fail lets a step go in one group with another that breaks the transaction.
+// However often it is tried, it is written once.
 func (m *machine) fail(t *rapid.T) {
-	tries := 0
+	decide := func(run engine.Run, st flow.State) (flow.Writes, error) {
+		nodes := st.All()
+		for i := range nodes {
+			nodes[i].Fence += 100
+		}
+		run.Error = "written once"
+		return flow.Writes{Run: run, Nodes: nodes}, nil
+	}
 	again := m.model.run
 	again.Body = engine.WorkflowBody{}
-	written := m.store.Commit(context.Background(), []flow.Step{
-		{Run: m.model.run.ID, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
-			if tries++; tries > 1 {
-				return flow.Writes{}, errRefused
-			}
-			nodes := st.All()
-			for i := range nodes {
-				nodes[i].Fence += 100
-				nodes[i].State = engine.Lost
-			}
-			run.Error = "this must not stand"
-			return flow.Writes{Run: run, Nodes: nodes, OpenNodes: 7}, nil
+	breaks := map[string]flow.Step{
+		"a run is made twice": {Run: again.ID, New: &again, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) { return flow.Writes{Run: run}, nil }},
+		"an event is written twice": {Run: again.ID, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+			run.Seq = 0
+			return flow.Writes{Run: run, Events: []engine.Event{{Run: run.ID, Kind: "note"}}}, nil
 		}},
-		{Run: again.ID, New: &again, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) { return flow.Writes{Run: run}, nil }},
-	})
-	if written[0].Err == nil || written[1].Err == nil {
-		t.Fatalf("a run was made twice: %v, %v after %d tries", written[0].Err, written[1].Err, tries)
 	}
+	how := rapid.SampledFrom(slices.Sorted(maps.Keys(breaks))).Draw(t, "broken by")
+	want, err := decide(m.model.run, m.model)
+	noError(t, err)
+
+	written := m.server(t).Commit(context.Background(), []flow.Step{{Run: m.model.run.ID, Decide: decide}, breaks[how]})
+
+	if written[0].Err != nil || written[1].Err == nil {
+		t.Fatalf("%s: the step before it was told %v, and it itself %v", how, written[0].Err, written[1].Err)
+	}
+	m.model.apply(want)
 }
 
 // check compares the rows with the model.
 func (m *machine) check(t *rapid.T) {
 	ctx := context.Background()
-	run, err := m.store.Run(ctx, m.model.run.ID)
+	run, err := m.servers[0].Run(ctx, m.model.run.ID)
 	noError(t, err)
 	if got, want := describe(run), describe(m.model.run); got != want {
 		t.Fatalf("the run is\n%s, want\n%s", got, want)
 	}
-	nodes, err := m.store.NodeRuns(ctx, run.ID)
+	nodes, err := m.servers[0].NodeRuns(ctx, run.ID)
 	noError(t, err)
 	var got, want []string
 	for _, n := range nodes {
@@ -131,7 +141,7 @@ func (m *machine) check(t *rapid.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("the node runs are\n%q, want\n%q", got, want)
 	}
-	triggers, err := m.store.TriggerRuns(ctx, run.ID)
+	triggers, err := m.servers[0].TriggerRuns(ctx, run.ID)
 	noError(t, err)
 	for _, tr := range triggers {
 		if want := m.model.triggers[tr.Trigger]; tr.Met != want.Met || tr.Dead != want.Dead || !tr.FiredAt.Equal(want.FiredAt) || !tr.DeadAt.Equal(want.DeadAt) {
@@ -189,7 +199,8 @@ func drawn(t *rapid.T) engine.WorkflowBody {
 // TestAStoreDoesWhatTheRulesSay drives a random run by random things that may
 // happen to it, and compares the rows with the model after each of them. On
 // SQLite it does so as the owner of the file, who keeps what it wrote, and as
-// one who reads everything anew.
+// one who reads everything anew; on PostgreSQL also as two servers by turns, each
+// of which remembers what it wrote.
 func TestAStoreDoesWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	dbtest.Databases(t, func(t *testing.T, store *db.Store) { stateMachine(t, store) })
@@ -201,19 +212,24 @@ func TestAStoreDoesWhatTheRulesSay(t *testing.T) {
 		t.Cleanup(release)
 		stateMachine(t, store)
 	})
+	t.Run("two servers", func(t *testing.T) {
+		t.Parallel()
+		address := dbtest.PostgresAddress(t)
+		stateMachine(t, dbtest.Open(t, address), dbtest.Open(t, address))
+	})
 }
 
-func stateMachine(t *testing.T, store *db.Store) {
+func stateMachine(t *testing.T, servers ...*db.Store) {
 	t.Helper()
 	ids := 0
 	rapid.Check(t, func(t *rapid.T) {
 		body := drawn(t)
 		ids++
-		m := &machine{store: store, graph: graph.New(&body), now: dbtest.Noon, model: &model{nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}}
+		m := &machine{servers: servers, graph: graph.New(&body), now: dbtest.Noon, model: &model{nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}}
 		run := engine.Run{ID: engine.NewID(dbtest.Noon.Add(time.Duration(ids) * time.Millisecond)), Kind: engine.RunWorkflow, Object: "w", Name: "w", By: "owner", Trigger: "start", Started: m.now, Body: body}
 		m.model.run = run
 		m.model.apply(flow.Begin(m.graph, m.model, run, "start", m.now))
-		w := store.Commit(context.Background(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		w := servers[0].Commit(context.Background(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 			return flow.Begin(m.graph, st, run, "start", m.now), nil
 		}}})[0]
 		noError(t, w.Err)

@@ -1,0 +1,110 @@
+package dbtest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"dogear/db"
+	"dogear/db/dbtest"
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+var errFull = errors.New("there is no room")
+
+// begins makes a run of a job whose node is ready.
+func begins(t *testing.T, store *db.Store, job engine.ID) engine.NodeRun {
+	t.Helper()
+	run := engine.Run{ID: engine.NewID(time.Now()), Kind: engine.RunJob, Object: job, Started: dbtest.Noon}
+	n := engine.NodeRun{Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: job}, Start: 1, Attempt: 1, State: engine.Ready, ReadyAt: dbtest.Noon}
+	commits(t, store, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, OpenNodes: 1}, nil
+	}})
+	return n
+}
+
+// moves lets a node go to a state, where its job may run once at a time, and
+// returns what was known of the job.
+func moves(store *db.Store, key engine.NodeKey, to engine.State) (head flow.Head, err error) {
+	written := store.Commit(context.Background(), []flow.Step{{Run: key.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		n := st.NodeRuns(key.Ref)[0]
+		if head = st.Head(key.Ref); to == engine.Starting && !st.Room(&n, 1, 0) {
+			return flow.Writes{}, errFull
+		}
+		open := 0
+		if n.State == engine.Ready && to == engine.Starting {
+			n.State = to
+		} else if err := n.Move(to, dbtest.Noon); err != nil {
+			return flow.Writes{}, err
+		}
+		if to.Done() {
+			open = -1
+		}
+		return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, OpenNodes: open}, nil
+	}}})
+	return head, written[0].Err
+}
+
+// TestWhatAnotherServerChangedIsSeen: a server goes by what it remembers of its
+// runs and of their jobs, but never against what another server has written.
+func TestWhatAnotherServerChangedIsSeen(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		// meanwhile is what the other server does once the first remembers both.
+		meanwhile func(t *testing.T, other *db.Store, job engine.ID, key engine.NodeKey)
+		version   int // of the job that starts then
+		refused   bool
+	}{
+		"nothing": {func(*testing.T, *db.Store, engine.ID, engine.NodeKey) {}, 1, false},
+		"the node was stopped": {func(t *testing.T, other *db.Store, _ engine.ID, key engine.NodeKey) {
+			t.Helper()
+			_, err := moves(other, key, engine.Stopped)
+			must(t, err)
+		}, 0, true},
+		"the job was published anew": {func(t *testing.T, other *db.Store, job engine.ID, _ engine.NodeKey) {
+			t.Helper()
+			draft, err := other.JobDraft(t.Context(), job)
+			must(t, err)
+			draft.Body.Retries = 3
+			_, err = other.SaveJobDraft(t.Context(), job, draft.Body, draft.Seq, "owner", dbtest.Noon)
+			must(t, err)
+			_, err = other.PublishJob(t.Context(), job, "owner", dbtest.Noon)
+			must(t, err)
+		}, 2, false},
+		"the job runs there": {func(t *testing.T, other *db.Store, job engine.ID, _ engine.NodeKey) {
+			t.Helper()
+			n := begins(t, other, job)
+			_, err := moves(other, n.Key(), engine.Starting)
+			must(t, err)
+		}, 0, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := dbtest.PostgresAddress(t)
+			one, other := dbtest.Open(t, address), dbtest.Open(t, address)
+			job, err := one.CreateJob(t.Context(), "load", engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{}}, "owner", dbtest.Noon)
+			must(t, err)
+			_, err = one.PublishJob(t.Context(), job, "owner", dbtest.Noon)
+			must(t, err)
+			first := begins(t, one, job)
+			for _, to := range []engine.State{engine.Starting, engine.Succeeded} { // what these ask of the job is remembered
+				_, err = moves(one, first.Key(), to)
+				must(t, err)
+			}
+			second := begins(t, one, job)
+			tt.meanwhile(t, other, job, second.Key())
+
+			head, err := moves(one, second.Key(), engine.Starting)
+
+			if tt.refused != (err != nil) {
+				t.Fatalf("the start was told %v, want it refused: %v", err, tt.refused)
+			}
+			if !tt.refused && head.Version != tt.version {
+				t.Errorf("version %d of the job starts, want %d", head.Version, tt.version)
+			}
+		})
+	}
+}

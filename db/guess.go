@@ -1,0 +1,223 @@
+package db
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
+// On PostgreSQL another server may write a run between two steps of this one,
+// so what is remembered of it (hot.go) is only a guess. It is nearly always
+// right, for the nodes of a run are mostly the work of one server. So a group of
+// steps is decided from memory and goes out in one message, with conditions
+// that make all of it fail where the guess was wrong. Then, and where memory
+// does not say enough, the group is decided from the rows. A transition that a
+// server makes in its own run so costs one round trip and one flush.
+
+// errGuess ends a guess: memory does not say what a step asks.
+var errGuess = errors.New("this is not remembered")
+
+// guess is a group of steps that is decided from memory.
+type guess struct {
+	s     *Store
+	stamp string
+	// written is what each step writes, in the order of the steps.
+	written []flow.Written
+	// runs are how the runs stand after the group, with the stamp that the row
+	// of each must have before it.
+	runs map[engine.ID]guessedRun
+	// heads and rooms are what the steps took for granted.
+	heads map[engine.Ref]flow.Head
+	rooms map[room]int
+}
+
+// guessedRun is a run as the group leaves it.
+type guessedRun struct {
+	run  engine.Run
+	open int
+	was  string
+}
+
+// room is of what only so many node runs may be under way: a job, or a pool.
+type room struct{ column, value string }
+
+// guess commits those steps of a group whose runs are remembered, and returns
+// the others with their places: they are to be decided from the rows, as is all
+// of the group where the guess is wrong.
+func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Written) (rest []int, err error) {
+	var all, some []int
+	for i := range steps {
+		all = append(all, i)
+		if steps[i].New == nil && s.hot.of(steps[i].Run) != nil {
+			some = append(some, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	if len(some) == 0 {
+		return all, nil
+	}
+	stands := false
+	defer func() { s.hot.end(stands) }()
+	g := &guess{s: s, stamp: rand.Text(), runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}}
+	for _, i := range some {
+		if g.step(ctx, steps[i]) != nil {
+			return all, nil
+		}
+	}
+	err = g.send(ctx)
+	switch {
+	case err == nil:
+		stands = true
+	case away(err):
+		if stands, err = s.stamped(ctx, steps[some[0]].Run, g.stamp); err != nil {
+			return nil, err
+		}
+	default:
+		s.mistook(steps)
+	}
+	if !stands {
+		return all, nil
+	}
+	for k, i := range some {
+		written[i] = g.written[k]
+	}
+	return rest, nil
+}
+
+// step decides a step from memory, or returns errGuess. Where the rules refuse
+// it, it is no guess either: they might not, if they saw the rows.
+func (g *guess) step(ctx context.Context, step flow.Step) error {
+	known := g.s.hot.of(step.Run)
+	if known == nil { // the step before it ended the run
+		return errGuess
+	}
+	st := &txState{ctx: ctx, s: g.s, run: step.Run, known: known, open: known.open, guess: g}
+	w, err := step.Decide(known.run, st)
+	if err = errors.Join(err, st.err); err != nil {
+		return err
+	}
+	if w.Batch != nil && w.Batch.Number == 0 || w.Fire != nil || w.Token != nil || w.Properties != nil || len(w.Inputs)+len(w.Bookmarks)+len(w.Tables) > 0 {
+		return errGuess
+	}
+	was := known.stamp
+	if before, ok := g.runs[step.Run]; ok {
+		was = before.was
+	}
+	number(&w)
+	g.runs[step.Run] = guessedRun{run: w.Run, open: known.open + w.OpenNodes, was: was}
+	g.s.hot.wrote(false, &w, known.open+w.OpenNodes, g.stamp)
+	g.written = append(g.written, flow.Written{Writes: w})
+	return nil
+}
+
+// send sends all that the group writes and takes for granted, and reads what
+// became of it.
+func (g *guess) send(ctx context.Context) error {
+	ctx, sent := collecting(ctx)
+	queue(&sent.batch, "BEGIN")
+	g.updateRuns(sent)
+	if err := g.rows(ctx); err != nil {
+		return err
+	}
+	g.conditions(sent)
+	queueCommit(&sent.batch)
+	conn, err := g.s.write.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	ctx = context.WithoutCancel(ctx)
+	if err = sent.flush(ctx, conn); err != nil {
+		rollback(ctx, conn)
+	}
+	return err
+}
+
+// rows collects what is written beside the runs: rows of one table together, of
+// each the last that the group makes of it.
+func (g *guess) rows(ctx context.Context) error {
+	var nodes last[engine.NodeKey, engine.NodeRun]
+	var triggers last[engine.ID, engine.TriggerRun]
+	var events []engine.Event
+	for i := range g.written {
+		w := &g.written[i]
+		for k := range w.Nodes {
+			nodes.put(w.Nodes[k].Key(), w.Nodes[k])
+		}
+		for _, t := range w.Triggers {
+			triggers.put(t.Run+t.Trigger, t)
+		}
+		events = append(events, w.Events...)
+	}
+	err := errors.Join(
+		put(ctx, g.s, bun.Conn{}, &putNode, nodes.rows, nodeArgs),
+		put(ctx, g.s, bun.Conn{}, &putTrigger, triggers.rows, triggerArgs),
+		put(ctx, g.s, bun.Conn{}, &putEvent, events, eventArgs),
+	)
+	for i := range g.written {
+		if batch := g.written[i].Batch; batch != nil {
+			err = errors.Join(err, g.s.putBatch(ctx, bun.Conn{}, batch))
+		}
+	}
+	return err
+}
+
+// last keeps the last row of each key, in the order of the keys.
+type last[K comparable, R any] struct {
+	rows []R
+	at   map[K]int
+}
+
+func (l *last[K, R]) put(key K, row R) {
+	if i, ok := l.at[key]; ok {
+		l.rows[i] = row
+		return
+	}
+	if l.at == nil {
+		l.at = map[K]int{}
+	}
+	l.at[key] = len(l.rows)
+	l.rows = append(l.rows, row)
+}
+
+// stamped finds out whether a group stands that was sent and had no answer: the
+// row of a run of it then bears its stamp. Where it does not, it is given
+// another one, so that a message which is still on its way comes too late.
+func (s *Store) stamped(ctx context.Context, run engine.ID, stamp string) (bool, error) {
+	tick := time.NewTicker(awayPoll)
+	defer tick.Stop()
+	for {
+		var is string
+		// The row's lock is waited for: who holds it may be the group itself.
+		err := s.write.DB.QueryRowContext(ctx, `UPDATE run SET stamp = CASE WHEN stamp = $2 THEN stamp ELSE $3 END WHERE id = $1 RETURNING stamp`,
+			string(run), stamp, rand.Text()).Scan(&is)
+		if err == nil || errors.Is(err, sql.ErrNoRows) {
+			return is == stamp, nil
+		}
+		if !away(err) && ctx.Err() == nil {
+			return false, fmt.Errorf("find out what became of a step: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return false, engine.Errorf(engine.Away, "The database does not answer, and it is not known whether the change was made. Look again when it does.")
+		case <-tick.C:
+		}
+	}
+}
+
+// mistook drops what was remembered and was wrong.
+func (s *Store) mistook(steps []flow.Step) {
+	for i := range steps {
+		s.hot.forget(steps[i].Run)
+	}
+	clear(s.hot.heads)
+}

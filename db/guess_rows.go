@@ -1,0 +1,65 @@
+package db
+
+// The statements of a guess. A condition divides by what is 1 where it holds
+// and 0 where it does not: then it fails, and so does all that goes out with it.
+
+// lockRunsOf locks runs in one order, so that groups of several servers do not
+// wait for each other in a circle.
+const lockRunsOf = `SELECT id, stamp FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+
+// updateRunsOf writes runs, on condition that each bears the stamp it had.
+const updateRunsOf = `WITH written AS (
+  UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, seq = v.seq, open_nodes = v.open_nodes, paused = v.paused,
+    ended = v.ended, outcome = v.outcome, stamp = $1
+  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
+    AS v(id, was, stop_asked, stop_by, error, seq, open_nodes, paused, ended, outcome)
+  WHERE run.id = v.id AND run.stamp = v.was RETURNING 1
+) SELECT 1 / (count(*) = $12)::int FROM written`
+
+// updateRun collects a run that is alone in its group.
+func (g *guess) updateRun(sent *writes, r *guessedRun) {
+	set, args := runChanges(&r.run, r.open)
+	queue(&sent.batch, g.s.bind(`WITH written AS (UPDATE run SET `+set+`, stamp = ? WHERE id = ? AND stamp = ? RETURNING 1) SELECT 1 / count(*) FROM written`),
+		append(args, g.stamp, string(r.run.ID), r.was)...)
+}
+
+// updateRuns collects the runs of a group.
+func (g *guess) updateRuns(sent *writes) {
+	if len(g.runs) == 1 { // the common case, which costs half in words of its own
+		for _, r := range g.runs {
+			g.updateRun(sent, &r)
+		}
+		return
+	}
+	var ids, was, stopBy, wrong, outcomes []string
+	var stopAsked, seq, open, paused, ended []int64
+	for id, r := range g.runs {
+		run := &r.run
+		ids, was, stopBy, wrong, outcomes = append(ids, string(id)), append(was, r.was), append(stopBy, run.StopBy), append(wrong, run.Error), append(outcomes, string(run.Outcome))
+		stopAsked, seq, open = append(stopAsked, micros(run.StopAsked)), append(seq, run.Seq), append(open, int64(r.open))
+		paused, ended = append(paused, micros(run.Paused)), append(ended, micros(run.Ended))
+	}
+	queue(&sent.batch, lockRunsOf, ids)
+	queue(&sent.batch, updateRunsOf, g.stamp, ids, was, stopAsked, stopBy, wrong, seq, open, paused, ended, outcomes, len(ids))
+}
+
+// condition queues an expression that is 1 where it holds and 0 where not.
+func (g *guess) condition(sent *writes, expression string, args ...any) {
+	queue(&sent.batch, g.s.bind(`SELECT 1 / (`+expression+`)`), args...)
+}
+
+// conditions collects what the group took for granted. What there is room for
+// is counted when all is written, and in a statement of its own: it must see what
+// was committed before the lock was free.
+func (g *guess) conditions(sent *writes) {
+	for ref, h := range g.heads {
+		g.condition(sent, `SELECT count(*) FROM object WHERE id = ? AND deleted_at = 0 AND name = ? AND version = ? AND max_runs = ? AND priority = ? AND pool = ?`,
+			string(ref.ID), h.Name, h.Version, h.MaxRuns, h.Priority, h.Pool)
+	}
+	for r := range g.rooms {
+		g.condition(sent, tryLock+`::int`, r.column+" "+r.value)
+	}
+	for r, most := range g.rooms {
+		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+underWay+`) <= ?)::int`, r.value, most)
+	}
+}
