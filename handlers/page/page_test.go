@@ -169,6 +169,32 @@ func TestSavingAJobKeepsWhatTheFormDoesNotShow(t *testing.T) {
 	}
 }
 
+// The policy for files that are gone is chosen in the form, and refused where
+// there is no such one.
+func TestTheFormChoosesWhatBecomesOfFilesThatAreGone(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	_, form := site.get(t, "/jobs/"+string(site.job))
+	values := url.Values{
+		"name": {"renamed"}, "bookmark": {"enabled"}, "then": {"draft"}, "base": {value(t, form, "base")},
+		"source.0.rest": {value(t, form, "source.0.rest")}, "source.0.name": {"sales"}, "source.0.path": {"/data/sales/*.csv"}, "source.0.format": {"csv"},
+		"step.0.name": {"out"}, "step.0.sql": {"SELECT * FROM sales"}, "sink.0.from": {"out"}, "sink.0.path": {"/out"}, "sink.0.mode": {"append"},
+	}
+
+	values.Set("source.0.gone", "burn")
+	wrong, refused := site.change(t, "/jobs/"+string(site.job), values)
+	values.Set("source.0.gone", "drop")
+	status, _ := site.change(t, "/jobs/"+string(site.job), values)
+	_, saved := site.get(t, "/jobs/"+string(site.job))
+
+	contains(t, "the form", form, "A file that is gone", "Where its partition is written anew.")
+	contains(t, "the refusal", refused, "There is no policy for files that are gone &#34;burn&#34;.")
+	contains(t, "the saved form", saved, `<option value="drop" selected>Let its rows go</option>`)
+	if wrong != http.StatusUnprocessableEntity || status != http.StatusOK {
+		t.Errorf("a policy that is none = %d, drop = %d; want 422, 200", wrong, status)
+	}
+}
+
 func TestASecretNeverComesBack(t *testing.T) {
 	t.Parallel()
 	site := serve(t)

@@ -89,7 +89,7 @@ var (
 	readModes     = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "New or changed rows"}}
 	readFormats   = []form.Choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
 	writeFormats  = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}
-	gone          = []form.Choice{{"", "Fail and name the files"}, {"drop", "Drop the rows with their files"}}
+	gone          = []form.Choice{{"", "Fail and name it"}, {"drop", "Let its rows go"}}
 	unreadable    = []form.Choice{{"", "Fail and name it"}, {"hold", "Hold it and read the rest"}}
 	writeModes    = []form.Choice{
 		{string(engine.Append), "Append"},
