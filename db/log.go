@@ -7,13 +7,19 @@ import (
 	"dogear/engine"
 )
 
-// PutLog keeps a piece of an attempt's log, which begins at offset.
-func (s *Store) PutLog(ctx context.Context, key engine.NodeKey, offset int64, text []byte) error {
-	_, err := s.write.DB.ExecContext(ctx, s.bind(`INSERT INTO log_chunk (run_id, ref, start, attempt, at_byte, body) VALUES (?, ?, ?, ?, ?, ?)
+// PutLog keeps a piece of an attempt's log, which begins at offset. Only who
+// works on the attempt may: it is Conflict where its fence has moved on, or a
+// server that hung would write over what another one added.
+func (s *Store) PutLog(ctx context.Context, key engine.NodeKey, fence, offset int64, text []byte) error {
+	result, err := s.write.DB.ExecContext(ctx, s.bind(`INSERT INTO log_chunk (run_id, ref, start, attempt, at_byte, body)
+SELECT run_id, ref, start, attempt, ?, ? FROM node_run WHERE run_id = ? AND ref = ? AND start = ? AND attempt = ? AND fence = ?
 ON CONFLICT (run_id, ref, start, attempt, at_byte) DO UPDATE SET body = excluded.body`),
-		string(key.Run), key.Ref.String(), key.Start, key.Attempt, offset, text)
+		offset, text, string(key.Run), key.Ref.String(), key.Start, key.Attempt, fence)
 	if err != nil {
 		return fmt.Errorf("keep a piece of a log: %w", err)
+	}
+	if n, err := result.RowsAffected(); err == nil && n == 0 {
+		return engine.Errorf(engine.Conflict, "This attempt has been taken over; its log is written by another server.")
 	}
 	return nil
 }

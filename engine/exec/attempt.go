@@ -115,7 +115,7 @@ func (a *attempt) work(ctx context.Context) {
 		first: func() string { return describe(&a.node) },
 	}
 	if a.e.Store.Shared() {
-		a.log.ship = &shipped{logs: a.e.Store, key: key, path: a.log.path, dirt: make(chan struct{}, 1)}
+		a.log.ship = &shipped{logs: a.e.Store, key: key, fence: a.node.Fence, path: a.log.path, dirt: make(chan struct{}, 1)}
 	}
 	defer func() {
 		if err := a.log.Close(); err != nil {

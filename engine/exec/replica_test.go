@@ -326,19 +326,24 @@ func TestALogIsReadOnEveryServer(t *testing.T) {
 		run, err := cut.exec.StartJob(t.Context(), ref.ID, nil, nil, "owner")
 		must(t, err)
 		<-begun
+		key := engine.NodeKey{Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: ref.ID}, Start: 1, Attempt: 1}
+		logged := func(what string) (text []byte) {
+			for range 1000 { // it is shipped a moment after it was said
+				text, _, err = h.store.LogText(t.Context(), key, 0, 1<<20)
+				must(t, err)
+				if strings.Contains(string(text), what) {
+					break
+				}
+				<-h.changedOr(10 * time.Millisecond)
+			}
+			return text
+		}
+		logged("first server")
 		cut.cut.Store(true)
 		h.exec.Heard()
 		_, nodes := h.ends(run.ID)
 
-		var text []byte
-		for range 200 { // what was said last is shipped when the attempt has ended
-			text, _, err = h.store.LogText(t.Context(), nodes[0].Key(), 0, 1<<20)
-			must(t, err)
-			if strings.Contains(string(text), "second server") {
-				break
-			}
-			<-h.changedOr(10 * time.Millisecond)
-		}
+		text := logged("second server")
 		first, second := strings.Index(string(text), "the first server speaks"), strings.Index(string(text), "the second server speaks")
 		if first < 0 || second < first {
 			t.Errorf("the log says %q, want both servers in their order", text)

@@ -15,7 +15,7 @@ import (
 // Logs keeps the logs of attempts where every server of the database can read
 // them.
 type Logs interface {
-	PutLog(ctx context.Context, key engine.NodeKey, offset int64, text []byte) error
+	PutLog(ctx context.Context, key engine.NodeKey, fence, offset int64, text []byte) error
 	LogText(ctx context.Context, key engine.NodeKey, offset, limit int64) (text []byte, size int64, err error)
 }
 
@@ -30,9 +30,12 @@ const maxPiece = 64 << 10
 type shipped struct {
 	logs Logs
 	key  engine.NodeKey
-	path string
-	done int64
-	dirt chan struct{} // holds one token while there is something to ship
+	// fence is that of the attempt: once another server has it, nothing more of it
+	// is kept.
+	fence int64
+	path  string
+	done  int64
+	dirt  chan struct{} // holds one token while there is something to ship
 }
 
 // fetch makes the file of an attempt that another server began the same as its
@@ -94,7 +97,7 @@ func (s *shipped) ship(ctx context.Context) error {
 			return ignoreEOF(err)
 		}
 		failpoint.Hit("exec.ship.before")
-		if err := s.logs.PutLog(ctx, s.key, s.done, bytes.Clone(piece[:n])); err != nil {
+		if err := s.logs.PutLog(ctx, s.key, s.fence, s.done, bytes.Clone(piece[:n])); err != nil {
 			return err
 		}
 		failpoint.Hit("exec.ship.after")
