@@ -394,7 +394,7 @@ func List(v View) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "><table><thead><tr><th>Card</th><th>Kind</th><th>Waits for</th><th>Starts</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "><table class=\"cards\"><thead><tr><th>Card</th><th>Kind</th><th>Waits for</th><th>Starts</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

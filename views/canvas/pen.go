@@ -167,10 +167,10 @@ func (p *pen) row(c *Card, mode Mode) {
 	p.put("a", c.Name, "href", "?node="+c.Key)
 	p.raw("</td>")
 	p.put("td", kindWord(c.Kind))
-	p.put("td", c.Waits, "class", "wrap")
-	p.put("td", c.Starts, "class", "wrap")
+	p.put("td", c.Waits, "class", "wrap", "data-label", "waits for")
+	p.put("td", c.Starts, "class", "wrap", "data-label", "starts")
 	if mode != Run {
-		p.put("td", c.Problem, "class", "wrap")
+		p.put("td", c.Problem, "class", "wrap", "data-label", "to do")
 		p.raw("</tr>")
 		return
 	}
