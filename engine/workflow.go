@@ -155,57 +155,6 @@ func (w *WorkflowBody) Trigger(id ID) *Trigger {
 	return &w.Triggers[i]
 }
 
-// StartTrigger is what a person's start fires: the trigger on demand, else the
-// first schedule, else the first event trigger.
-func (w *Workflow) StartTrigger() (*Trigger, error) {
-	if w.Version == 0 {
-		return nil, Errorf(Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
-	}
-	for _, kind := range []TriggerType{OnDemand, Scheduled, OnEvent} {
-		i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
-		if i >= 0 {
-			return &w.Triggers[i], nil
-		}
-	}
-	return nil, Errorf(Invalid,
-		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
-}
-
-// EventTrigger returns the event trigger of that name, or the only one where
-// name is empty.
-func (w *WorkflowBody) EventTrigger(name string) (*Trigger, error) {
-	var found *Trigger
-	for i := range w.Triggers {
-		t := &w.Triggers[i]
-		if t.Type != OnEvent || name != "" && t.Name != name {
-			continue
-		}
-		if found != nil {
-			return nil, Errorf(Invalid, "The workflow has more than one event trigger. Say which one by its name.")
-		}
-		found = t
-	}
-	switch {
-	case found != nil:
-		return found, nil
-	case name != "":
-		return nil, w.notByEvents(name)
-	}
-	return nil, Errorf(NotFound, "The workflow has no event trigger. Draw one and publish.")
-}
-
-// notByEvents says why the trigger of that name takes no events.
-func (w *WorkflowBody) notByEvents(name string) error {
-	i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.Name == name })
-	if i < 0 {
-		return Errorf(NotFound, "The workflow has no event trigger with the name %s.", name)
-	}
-	does := map[TriggerType]string{
-		OnDemand: "it starts when somebody runs the workflow", Scheduled: "it starts by its schedule", Conditional: "it starts when its conditions are met",
-	}[w.Triggers[i].Type]
-	return Errorf(Invalid, "%s is no event trigger and takes no events: %s.", name, does)
-}
-
 // Refs lists every job and crawler on the canvas once, in the order of their
 // first mention.
 func (w *WorkflowBody) Refs() []Ref {

@@ -22,6 +22,17 @@ type Resume struct {
 	// Newest takes the workflow as it is published now, instead of as it was
 	// when the run began.
 	Newest bool
+	// Token is that of an Order.
+	Token string
+}
+
+// asked is everything that how asks for.
+func (how *Resume) asked() []any {
+	marks := map[string]engine.State{}
+	for ref, state := range how.Marks {
+		marks[ref.String()] = state
+	}
+	return []any{how.Nodes, marks, how.Why, how.Newest}
 }
 
 // Resume starts a new run of a workflow that goes on from one that has ended:
@@ -38,6 +49,14 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 	case old.Open():
 		return engine.Run{}, engine.Errorf(engine.Conflict, "This run has not ended. Stop it or wait for its end, then go on from it.")
 	}
+	token, err := e.token(how.Token, old.ID, how.asked())
+	if err != nil {
+		return engine.Run{}, err
+	}
+	return e.once(ctx, old.Object, token, func() (engine.Run, error) { return e.resume(ctx, &old, how, token, by) })
+}
+
+func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *flow.Token, by string) (engine.Run, error) {
 	w, err := e.Store.Workflow(ctx, old.Object)
 	if err != nil {
 		return engine.Run{}, err
@@ -46,7 +65,7 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 	if how.Newest {
 		body, version = w.WorkflowBody, w.Version
 	}
-	again, err := e.againOf(ctx, &old, how, by)
+	again, err := e.againOf(ctx, old, how, by)
 	if err != nil {
 		return engine.Run{}, err
 	}
@@ -65,7 +84,9 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 		if err := mayStart(st, &w); err != nil {
 			return flow.Writes{}, err
 		}
-		return flow.Resume(g, st, run, again, now), nil
+		writes := flow.Resume(g, st, run, again, now)
+		writes.Token = token
+		return writes, nil
 	}})
 	return written.Run, err
 }

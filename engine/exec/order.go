@@ -41,23 +41,29 @@ func (e *Exec) Start(ctx context.Context, o Order) (engine.Run, error) {
 	if len(o.Properties) == 0 {
 		o.Properties = nil // an empty list asks for the same as none
 	}
-	token, err := o.token(e.Now())
+	token, err := e.token(o.Token, o.Kind, o.Properties, o.Pick)
 	if err != nil {
 		return engine.Run{}, err
 	}
+	return e.once(ctx, o.Object, token, func() (engine.Run, error) { return e.begins(ctx, o, token) })
+}
+
+// once starts a run of an object, or returns the one that token has started
+// before. Without a token it starts one.
+func (e *Exec) once(ctx context.Context, object engine.ID, token *flow.Token, start func() (engine.Run, error)) (engine.Run, error) {
 	if token == nil {
-		return e.begins(ctx, o, nil)
+		return start()
 	}
-	if run, err := e.startedBy(ctx, o.Object, token); engine.CodeOf(err) != engine.NotFound {
+	if run, err := e.startedBy(ctx, object, token); engine.CodeOf(err) != engine.NotFound {
 		return run, err
 	}
-	run, err := e.begins(ctx, o, token)
+	run, err := start()
 	if err == nil {
 		return run, nil
 	}
 	// The other call with this token may have come first: the start was refused
 	// for that, or for the room that its run has taken.
-	if run, again := e.startedBy(ctx, o.Object, token); engine.CodeOf(again) != engine.NotFound {
+	if run, again := e.startedBy(ctx, object, token); engine.CodeOf(again) != engine.NotFound {
 		return run, again
 	}
 	return run, err
@@ -82,25 +88,26 @@ func (e *Exec) startedBy(ctx context.Context, object engine.ID, token *flow.Toke
 		return engine.Run{}, err
 	}
 	if asked != token.Asked {
-		return engine.Run{}, engine.Errorf(engine.Invalid, "The token %q has started run %s with other properties. Make up a new token for each start that is meant to be a new run.", token.Text, id)
+		return engine.Run{}, engine.Errorf(engine.Invalid, "The token %q has started run %s, which was asked for otherwise. Make up a new token for each start that is meant to be a new run.", token.Text, id)
 	}
 	return e.Store.Run(ctx, id)
 }
 
-// token is what a start writes of the token of o; nil where it has none.
-func (o *Order) token(now time.Time) (*flow.Token, error) {
-	if o.Token == "" {
+// token is what a start writes of the token text, with a sum of everything that
+// it asks for; nil where it has none.
+func (e *Exec) token(text string, asked ...any) (*flow.Token, error) {
+	if text == "" {
 		return nil, nil
 	}
-	if err := checkToken(o.Token); err != nil {
+	if err := checkToken(text); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal([]any{o.Kind, o.Properties, o.Pick})
+	whole, err := json.Marshal(asked)
 	if err != nil {
 		return nil, fmt.Errorf("write down what a start asks for: %w", err)
 	}
-	sum := sha256.Sum256(text)
-	return &flow.Token{Text: o.Token, Asked: hex.EncodeToString(sum[:]), Since: now.Add(-TokenWindow)}, nil
+	sum := sha256.Sum256(whole)
+	return &flow.Token{Text: text, Asked: hex.EncodeToString(sum[:]), Since: e.Now().Add(-TokenWindow)}, nil
 }
 
 func checkToken(text string) error {

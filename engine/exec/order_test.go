@@ -313,3 +313,29 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		t.Errorf("refused changes left %v and %v", after.Properties, sets)
 	}
 }
+
+// TestA20GoingOnFromARunTwiceWithOneToken is one run as well.
+func TestA20GoingOnFromARunTwiceWithOneToken(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.work.do["a"] = fail
+		id := h.draw("start -> a")
+		old, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+		must(t, err)
+		h.ends(old.ID)
+		how := exec.Resume{Nodes: []engine.Ref{h.refs["a"]}, Token: "again"}
+
+		first, err := h.exec.Resume(t.Context(), old.ID, how, "owner")
+		must(t, err)
+		second, err := h.exec.Resume(t.Context(), old.ID, how, "owner")
+		must(t, err)
+
+		if runs := h.runsOf(id); first.ID != second.ID || first.ID == old.ID || len(runs) != 2 {
+			t.Errorf("runs %s and %s went on from %s, and there are %d in all, want one that goes on", first.ID, second.ID, old.ID, len(runs))
+		}
+		how = exec.Resume{Marks: map[engine.Ref]engine.State{h.refs["a"]: engine.Succeeded}, Token: "again"}
+		if _, err := h.exec.Resume(t.Context(), old.ID, how, "owner"); engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("the same token for marks instead: %v, want a refusal", err)
+		}
+	})
+}

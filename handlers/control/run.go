@@ -13,43 +13,6 @@ import (
 	"dogear/engine/exec"
 )
 
-// Run is a run with its node runs.
-type Run struct {
-	engine.Run
-	Nodes []engine.NodeRun `json:"nodes,omitempty"`
-	// Like is an earlier run that asked for the same shortly before this one:
-	// perhaps somebody asked twice.
-	Like *Like `json:"like,omitempty"`
-	// LateSeconds is how long after its due time the first job or crawler of a
-	// scheduled run began to work, or has been waited for until now; in a list,
-	// how long after it the run was made.
-	LateSeconds float64 `json:"late_seconds,omitempty"`
-}
-
-// Like is an earlier run that asked for the same.
-type Like struct {
-	Run     engine.ID `json:"run"`
-	Seconds float64   `json:"seconds"` // by which it started earlier
-}
-
-// viewRuns is runs as they are answered.
-func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error) {
-	twins, err := c.Store.Twins(ctx, runs)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Run, 0, len(runs))
-	for _, run := range runs {
-		run.Body = engine.WorkflowBody{}
-		view := Run{Run: run, LateSeconds: run.Late(nil, c.Now()).Seconds()}
-		if twin, ok := twins[run.ID]; ok {
-			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
-		}
-		list = append(list, view)
-	}
-	return list, nil
-}
-
 // RunID names a run.
 type RunID struct {
 	ID engine.ID `json:"id"`
@@ -118,19 +81,6 @@ func (c *control) runID(ctx context.Context, text string) (engine.ID, error) {
 		return found[0], nil
 	}
 	return "", engine.Errorf(engine.Invalid, "%d runs end in %q. Write the whole id, as run list shows it.", len(found), text)
-}
-
-func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.Run) error {
-	nodes, err := c.Store.NodeRuns(r.Context(), run.ID)
-	if err != nil {
-		return err
-	}
-	views, err := c.viewRuns(r.Context(), []engine.Run{run})
-	if err != nil {
-		return err
-	}
-	views[0].Nodes, views[0].LateSeconds = nodes, run.Late(nodes, c.Now()).Seconds()
-	return answer(w, views[0])
 }
 
 // await returns when a run has ended. It watches first and looks then, so that
@@ -279,6 +229,7 @@ type Resume struct {
 	Nodes  []string          `json:"nodes,omitempty"` // done again; none: those that did not succeed
 	Marks  map[string]string `json:"marks,omitempty"` // by node: succeeded or failed
 	Newest bool              `json:"newest,omitempty"`
+	Token  string            `json:"token,omitempty"` // as in StartJob
 }
 
 // resume answers POST /resume with the new run.
@@ -302,7 +253,7 @@ func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
 		}
 		return engine.Ref{}, engine.Errorf(engine.NotFound, "Run %s has no node %q.", ask.ID, name)
 	}
-	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Newest: ask.Newest}
+	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Newest: ask.Newest, Token: ask.Token}
 	for _, name := range ask.Nodes {
 		ref, err := find(name)
 		if err != nil {
@@ -352,34 +303,6 @@ func (c *control) change(w http.ResponseWriter, r *http.Request, do func(context
 		return err
 	}
 	run, err := do(r.Context(), id, by)
-	if err != nil {
-		return err
-	}
-	return c.answerRun(w, r, run)
-}
-
-// SetProperties asks to change properties of a run that goes on.
-type SetProperties struct {
-	ID         engine.ID         `json:"id"`
-	Properties map[string]string `json:"properties"`
-}
-
-// setProperties answers POST /properties with the run. Properties that are not
-// named stay as they are.
-func (c *control) setProperties(w http.ResponseWriter, r *http.Request) error {
-	ask, err := read[SetProperties](w, r)
-	if err != nil {
-		return err
-	}
-	id, err := c.runID(r.Context(), string(ask.ID))
-	if err != nil {
-		return err
-	}
-	by, err := c.by(r.Context())
-	if err != nil {
-		return err
-	}
-	run, err := c.Exec.SetProperties(r.Context(), id, ask.Properties, by)
 	if err != nil {
 		return err
 	}

@@ -43,17 +43,11 @@ func telling(t *testing.T, w told, shape func(*engine.Run)) *site {
 	t.Helper()
 	s := serve(t)
 	s.shape, w.world = shape, world{s.store, s}
-	s.open(t, page.Config{Store: w, Exec: changes{s: s}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}, Health: well{}})
-	return s
-}
-
-type well struct{}
-
-func (well) Health(context.Context) (engine.Health, error) {
-	return engine.Health{At: noon, Late: []engine.LateStart{
+	s.open(t, page.Config{Store: w, Exec: changes{s: s}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}, Health: looked{At: noon, Late: []engine.LateStart{
 		{Workflow: runID, Name: "nightly " + odd, Due: noon.Add(-time.Hour), Late: 42 * time.Minute, Run: runID},
 		{Workflow: runID, Name: "hourly", Due: noon.Add(-3 * time.Minute), Late: 3 * time.Minute, Waits: true},
-	}}, nil
+	}}})
+	return s
 }
 
 func TestA20ARunThatAsksForTheSameIsMarked(t *testing.T) {

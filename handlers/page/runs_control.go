@@ -68,6 +68,6 @@ func (p *Pages) resume(c web.Ctx, asked run.Resume) (engine.Run, error) {
 	if len(again) == 0 && len(marks) == 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Every node is kept as it ended, so nothing would be done. Choose a node to do again or to mark.")
 	}
-	how := exec.Resume{Nodes: again, Marks: marks, Newest: asked.Newest, Why: asked.Why}
+	how := exec.Resume{Nodes: again, Marks: marks, Newest: asked.Newest, Why: asked.Why, Token: tokenOf(c)}
 	return p.Exec.Resume(c.Request().Context(), asked.View.Run.ID, how, user(c))
 }

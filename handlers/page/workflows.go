@@ -226,5 +226,8 @@ func (p *Pages) exportWorkflow(c web.Ctx) error {
 // order asks for a run in the name of whoever sent c. A browser that asks again,
 // because it had no answer, sends the same token.
 func order(c web.Ctx, kind engine.RunKind, object engine.ID, properties map[string]string) exec.Order {
-	return exec.Order{Kind: kind, Object: object, Properties: properties, By: user(c), Token: c.Request().Header.Get("Idempotency-Key")}
+	return exec.Order{Kind: kind, Object: object, Properties: properties, By: user(c), Token: tokenOf(c)}
 }
+
+// tokenOf is the token of a start that a browser sends.
+func tokenOf(c web.Ctx) string { return c.Request().Header.Get("Idempotency-Key") }

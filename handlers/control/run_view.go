@@ -1,0 +1,58 @@
+package control
+
+import (
+	"context"
+	"net/http"
+
+	"dogear/engine"
+)
+
+// Run is a run with its node runs.
+type Run struct {
+	engine.Run
+	Nodes []engine.NodeRun `json:"nodes,omitempty"`
+	// Like is an earlier run that asked for the same shortly before this one:
+	// perhaps somebody asked twice.
+	Like *Like `json:"like,omitempty"`
+	// LateSeconds is how long after its due time the first job or crawler of a
+	// scheduled run began to work, or has been waited for until now; in a list,
+	// how long after it the run was made.
+	LateSeconds float64 `json:"late_seconds,omitempty"`
+}
+
+// Like is an earlier run that asked for the same.
+type Like struct {
+	Run     engine.ID `json:"run"`
+	Seconds float64   `json:"seconds"` // by which it started earlier
+}
+
+// viewRuns is runs as they are answered.
+func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error) {
+	twins, err := c.Store.Twins(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Run, 0, len(runs))
+	for _, run := range runs {
+		run.Body = engine.WorkflowBody{}
+		view := Run{Run: run, LateSeconds: run.Late(nil, c.Now()).Seconds()}
+		if twin, ok := twins[run.ID]; ok {
+			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
+		}
+		list = append(list, view)
+	}
+	return list, nil
+}
+
+func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.Run) error {
+	nodes, err := c.Store.NodeRuns(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	views, err := c.viewRuns(r.Context(), []engine.Run{run})
+	if err != nil {
+		return err
+	}
+	views[0].Nodes, views[0].LateSeconds = nodes, run.Late(nodes, c.Now()).Seconds()
+	return answer(w, views[0])
+}
