@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 )
 
@@ -136,9 +137,11 @@ func (g *guess) send(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close() }()
 	ctx = context.WithoutCancel(ctx)
+	failpoint.Hit("db.guess.before")
 	if err = sent.flush(ctx, conn); err != nil {
 		rollback(ctx, conn)
 	}
+	failpoint.Hit("db.guess.after")
 	return err
 }
 
