@@ -14,6 +14,9 @@ func began(run string) string {
 	return `coalesce((SELECT properties FROM run_properties WHERE run_id = ` + run + `.id AND seq = 0), ` + run + `.properties)`
 }
 
+// twinsAmong bounds among how many earlier runs a twin is looked for.
+const twinsAmong = 100
+
 // Twins finds, for each of runs that has one, the newest earlier run of the same
 // object that asked for the same: with equal properties and picks, by hand like
 // this one, no longer than engine.TwinWindow before it.
@@ -32,24 +35,23 @@ func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT r.id, t.id, t.started FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a
-JOIN run AS r ON r.id = a.id
-JOIN run AS t ON t.object_id = r.object_id AND t.id < r.id AND t.id >= a.least
-WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
-ORDER BY r.id, t.id`), args...)
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, twin FROM (SELECT r.id, (
+  SELECT t.id FROM (
+    SELECT id, properties, pick, due, previous, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
+  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
+  ORDER BY t.id DESC LIMIT 1
+) AS twin FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a JOIN run AS r ON r.id = a.id) AS pairs WHERE twin IS NOT NULL`), append([]any{twinsAmong}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs that ask for the same: %w", err)
 	}
 	defer rows.Close()
 	twins := map[engine.ID]engine.Twin{}
 	for rows.Next() {
-		var id, twin string
-		var at int64
-		if err := rows.Scan(&id, &twin, &at); err != nil {
+		var id, twin engine.ID
+		if err := rows.Scan(&id, &twin); err != nil {
 			return nil, fmt.Errorf("look for runs that ask for the same: %w", err)
 		}
-		of := engine.ID(id)
-		twins[of] = engine.Twin{Run: engine.ID(twin), Before: started[of].Sub(instant(at))} // the newest comes last
+		twins[id] = engine.Twin{Run: twin, Before: max(0, started[id].Sub(twin.Made()))}
 	}
 	return twins, rows.Err()
 }
