@@ -163,7 +163,8 @@ type letters struct {
 
 func newLetters(t *testing.T, key string) *letters {
 	t.Helper()
-	q := &letters{body: fmt.Sprintf(`{"Records":[{"eventSource":"aws:s3","eventName":"ObjectCreated:Put","eventTime":%q,"s3":{"bucket":{"name":"lake"},"object":{"key":%q,"size":9,"eTag":"e"}}}]}`, time.Now().UTC().Add(time.Second).Format(time.RFC3339), key)}
+	// What came before the trigger was published is no arrival: it is said to come later.
+	q := &letters{body: fmt.Sprintf(`{"Records":[{"eventSource":"aws:s3","eventName":"ObjectCreated:Put","eventTime":%q,"s3":{"bucket":{"name":"lake"},"object":{"key":%q,"size":9,"eTag":"e"}}}]}`, time.Now().UTC().Add(time.Minute).Format(time.RFC3339), key)}
 	server := httptest.NewServer(q)
 	t.Cleanup(server.Close)
 	q.address = server.URL + "/123456789012/arrivals"
