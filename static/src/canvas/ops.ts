@@ -46,9 +46,12 @@ function run(body: Body, op: Op, infos: Record<string, Info>, removed: Set<strin
       return;
     }
     case "set_condition": {
+      const t = triggerOf(body, card);
+      const watching = conditions(t).filter((c) => key(c.ref) === to);
+      if (watching.length === 0) throw new Refusal("gone", "This condition was removed meanwhile.");
       const seen = op.prev?.state; // of several conditions on one node the one that the person saw
-      const c = conditions(triggerOf(body, card)).find((c) => key(c.ref) === to && (!seen || c.state === seen));
-      if (!c) throw new Refusal("gone", "This condition was removed meanwhile.");
+      const c = watching.find((c) => !seen || c.state === seen);
+      if (!c) throw new Refusal("changed", `${t.name} was changed meanwhile.`);
       if (op.patch?.state) c.state = op.patch.state;
       return;
     }
