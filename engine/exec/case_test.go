@@ -273,3 +273,45 @@ func (h *house) script(name, body string) {
 	must(h.t, err)
 	h.refs[name] = engine.Ref{Kind: engine.KindJob, ID: id}
 }
+
+// TestD17ARunThatWaitsForAWorkerIsLate, also while it waits: it was made in time,
+// and what counts is when it began to work.
+func TestD17ARunThatWaitsForAWorkerIsLate(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.stop()
+		h.slots = 1
+		h.serve()
+		h.work.do["blocker"] = untilStopped
+		trigger := engine.Trigger{ID: engine.NewID(time.Now()), Name: "hourly", Type: engine.Scheduled, Schedule: "cron(0 * * * ? *)", Actions: []engine.Action{{Ref: h.job("a", 0)}}}
+		id, err := h.store.CreateWorkflow(t.Context(), "w", engine.WorkflowBody{Triggers: []engine.Trigger{trigger}}, "owner", time.Now())
+		must(t, err)
+		due := time.Now().UTC().Truncate(time.Millisecond)
+		_, err = h.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", time.Now(), func(engine.Trigger) time.Time { return due })
+		must(t, err)
+		blocker, err := h.exec.StartJob(t.Context(), h.job("blocker", 0).ID, nil, nil, "owner")
+		must(t, err)
+		h.await(blocker.ID, "the only slot is taken", func(_ engine.Run, nodes []engine.NodeRun) bool { return nodes[0].State == engine.Running })
+
+		run, err := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Due: due, Next: due.Add(time.Hour)})
+		must(t, err)
+		h.ahead.Store(int64(42 * time.Minute))
+		waits, err := h.store.LateStarts(t.Context(), time.Now().Add(42*time.Minute))
+		must(t, err)
+		_, err = h.exec.Stop(t.Context(), blocker.ID, "owner")
+		must(t, err)
+		ended, nodes := h.ends(run.ID)
+		worked, err := h.store.LateStarts(t.Context(), time.Now().Add(50*time.Minute))
+		must(t, err)
+
+		if len(waits) != 1 || waits[0].Run != run.ID || !waits[0].Waits || waits[0].Late < 42*time.Minute {
+			t.Errorf("while it waits: %+v, want run %s 42 minutes late", waits, run.ID)
+		}
+		if late := ended.Late(nodes, time.Now()); late < 42*time.Minute || late > 43*time.Minute {
+			t.Errorf("it is late by %s, want 42 minutes", late)
+		}
+		if len(worked) != 1 || worked[0].Waits || worked[0].Late > 43*time.Minute {
+			t.Errorf("after it: %+v, want 42 minutes and nothing that waits", worked)
+		}
+	})
+}

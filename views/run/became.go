@@ -16,7 +16,7 @@ func (n Node) noBookmark() string {
 	case n.Ran == nil:
 		return "This version of the job is not kept any more."
 	case n.Ran.Kind == engine.JobPython:
-		return "A script has no bookmark: what it reads is its own affair. Whether it succeeded, and what starts after it, follows from its exit code alone."
+		return "A script has no bookmark: Dogear does not know what it reads. Whether it succeeded, and what starts after it, follows from its exit code alone."
 	case n.Ran.Bookmark == engine.BookmarkOff:
 		return "The bookmark of this job was off: it reads everything each time and remembers nothing."
 	case n.Ran.SQL != nil && !slices.ContainsFunc(n.Ran.SQL.Sources, func(s engine.Source) bool { return s.Read != engine.ReadAll }):
