@@ -50,29 +50,26 @@ type guessedRun struct {
 // room is of what only so many node runs may be under way: a job, or a pool.
 type room struct{ column, value string }
 
-// guess commits those steps of a group whose runs are remembered, and returns
-// the others with their places: they are to be decided from the rows, as is all
-// of the group where the guess is wrong.
+// guess commits those steps of a group that can be decided from memory, and
+// returns the places of the others, which are to be decided from the rows: all
+// of them where the guess is wrong.
 func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Written) (rest []int, err error) {
-	var all, some []int
-	for i := range steps {
-		all = append(all, i)
-		if steps[i].New == nil && s.hot.of(steps[i].Run) != nil {
-			some = append(some, i)
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	if len(some) == 0 {
-		return all, nil
-	}
 	stands := false
 	defer func() { s.hot.end(stands) }()
 	g := &guess{s: s, stamp: rand.Text(), runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}}
-	for _, i := range some {
-		if g.step(ctx, steps[i]) != nil {
-			return all, nil
+	var all, some []int
+	left := map[engine.ID]bool{} // runs of which a step has to wait, and so the later ones
+	for i := range steps {
+		all = append(all, i)
+		if run := steps[i].Run; left[run] || g.step(ctx, steps[i]) != nil {
+			left[run] = true
+			rest = append(rest, i)
+			continue
 		}
+		some = append(some, i)
+	}
+	if len(some) == 0 {
+		return all, nil
 	}
 	err = g.send(ctx)
 	switch {
@@ -98,7 +95,7 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 // it, it is no guess either: they might not, if they saw the rows.
 func (g *guess) step(ctx context.Context, step flow.Step) error {
 	known := g.s.hot.of(step.Run)
-	if known == nil { // the step before it ended the run
+	if known == nil || step.New != nil {
 		return errGuess
 	}
 	st := &txState{ctx: ctx, s: g.s, run: step.Run, known: known, open: known.open, guess: g}

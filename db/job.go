@@ -64,6 +64,25 @@ func (s *Store) Job(ctx context.Context, id engine.ID) (engine.Job, error) {
 	return job(&row)
 }
 
+// JobHeads returns what is published of those of some jobs that are there.
+func (s *Store) JobHeads(ctx context.Context, ids []engine.ID) (map[engine.ID]engine.Head, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var rows []objectRow
+	err := s.read.NewSelect().Model(&rows).Column("id", "name", "version").
+		Where("kind = ? AND deleted_at = 0 AND id IN (?)", string(engine.KindJob), bun.List(ids)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of jobs: %w", err)
+	}
+	heads := make(map[engine.ID]engine.Head, len(rows))
+	for i := range rows {
+		id := engine.ID(rows[i].ID)
+		heads[id] = engine.Head{ID: id, Name: rows[i].Name, Version: rows[i].Version}
+	}
+	return heads, nil
+}
+
 // JobNamed returns the published version of the job with that name.
 func (s *Store) JobNamed(ctx context.Context, name string) (engine.Job, error) {
 	row, err := s.objectNamed(ctx, engine.KindJob, name)

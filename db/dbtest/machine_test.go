@@ -59,9 +59,9 @@ func (m *model) apply(w flow.Writes) {
 // machine does the same to a model and to a store.
 type machine struct {
 	servers []*db.Store // on one database
-	graph *graph.Graph
-	model *model
-	now   time.Time
+	graph   *graph.Graph
+	model   *model
+	now     time.Time
 }
 
 var errRefused = errors.New("refused by the rules")

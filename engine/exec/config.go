@@ -34,6 +34,7 @@ type Store interface {
 	Batch(ctx context.Context, id engine.ID) (engine.Batch, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	Job(ctx context.Context, id engine.ID) (engine.Job, error)
+	JobHeads(ctx context.Context, ids []engine.ID) (map[engine.ID]engine.Head, error)
 	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
 	Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error)
 	BookmarkOf(ctx context.Context, job engine.ID, name string) (*engine.Bookmark, error)

@@ -71,6 +71,36 @@ func (e *Exec) job(ctx context.Context, n *engine.NodeRun) (engine.Job, error) {
 	return job, nil
 }
 
+// published returns the newest versions of the jobs among refs, without those
+// that are deleted: their nodes fail when they start, and say so. It asks for
+// the bodies only of those it has not seen.
+func (e *Exec) published(ctx context.Context, refs []engine.Ref) ([]engine.Job, error) {
+	var ids []engine.ID
+	for _, ref := range refs {
+		if ref.Kind == engine.KindJob {
+			ids = append(ids, ref.ID)
+		}
+	}
+	heads, err := e.Store.JobHeads(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]engine.Job, 0, len(heads))
+	for _, id := range ids {
+		head := heads[id]
+		if head.Version == 0 {
+			continue
+		}
+		ref := engine.Ref{Kind: engine.KindJob, ID: head.ID}
+		job, err := e.job(ctx, &engine.NodeRun{Ref: ref, Name: head.Name, Version: head.Version})
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
 // keepJob spares the nodes of a run a query each: the start of the run has
 // read their jobs already.
 func (e *Exec) keepJob(job engine.Job) {

@@ -121,18 +121,12 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 		_, declared := w.Properties[name]
 		return declared
 	})
-	for _, ref := range w.Refs() {
-		if ref.Kind != engine.KindJob {
-			continue
-		}
-		job, err := e.Store.Job(ctx, ref.ID)
-		if engine.CodeOf(err) == engine.NotFound {
-			continue // its node fails when it starts, and says so
-		}
-		if err != nil {
-			return err
-		}
-		e.keepJob(job)
+	jobs, err := e.published(ctx, w.Refs())
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		job, ref := &jobs[i], engine.Ref{Kind: engine.KindJob, ID: jobs[i].ID}
 		for _, name := range engine.PropertiesOf(&job.JobBody) {
 			delete(strangers, name)
 		}
