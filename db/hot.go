@@ -46,7 +46,7 @@ type hotRun struct {
 // maxHot bounds how many node runs are kept, and how many runs and heads.
 const (
 	maxHot     = 200_000
-	maxHotRuns = 50_000
+	maxHotRuns = 20_000
 )
 
 func newHot(guess bool) *hot {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"dogear/engine"
@@ -28,14 +29,15 @@ func Identify(pid int) (engine.Process, error) {
 	return engine.Process{PID: pid, Started: started, Boot: boot}, nil
 }
 
-// bootID names the run of the system in which a pid counts.
-func bootID() (string, error) {
+// bootID names the run of the system in which a pid counts. It cannot change
+// while this process lives.
+var bootID = sync.OnceValues(func() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("read the boot id: %w", err)
 	}
 	return strings.TrimSpace(string(boot)), nil
-}
+})
 
 // Fields of /proc/PID/stat after the command's name, which may hold anything
 // and ends with the last parenthesis.
