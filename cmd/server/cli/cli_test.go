@@ -531,3 +531,27 @@ func TestASignInLinkComesFromTheRunningServer(t *testing.T) {
 		}
 	}
 }
+
+// A copy of a workflow sets no second schedule going, and the answer says so.
+func TestTheScheduleOfACopyArrivesPaused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	by := func(name string) string {
+		return strings.Replace(document(name), "type: on_demand", "type: scheduled\n      schedule: cron(0 2 * * ? *)", 1)
+	}
+
+	first, err := s.run(t, by("w"), "workflow", "import", "-")
+	must(t, err)
+	dry, err := s.run(t, by("copy of w"), "workflow", "import", "--dry-run", "-")
+	must(t, err)
+	second, err := s.run(t, by("copy of w"), "workflow", "import", "-")
+	must(t, err)
+
+	const says = "The trigger by hand arrives paused: the workflow w starts the job copy by itself already."
+	if strings.Contains(first, "paused") || !strings.Contains(dry, says) || !strings.Contains(second, says) {
+		t.Errorf("got reports\n%s\n%s\n%s\nwant the copy's alone to say that it is paused", first, dry, second)
+	}
+	if text := s.ok(t, "workflow", "export", "copy of w"); !strings.Contains(text, "disabled: true") {
+		t.Errorf("the copy is\n%s\nwant its schedule off", text)
+	}
+}
