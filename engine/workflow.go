@@ -2,7 +2,6 @@ package engine
 
 import (
 	"maps"
-	"slices"
 	"time"
 )
 
@@ -125,22 +124,18 @@ type Action struct {
 	Retries *int    `json:"retries,omitempty"`
 }
 
-// Passed lists the arguments that every start of ref is given: a job may read
-// them though the workflow does not declare them.
-func (w *WorkflowBody) Passed(ref Ref) map[string]string {
-	var passed map[string]string
-	for _, t := range w.Triggers {
-		for _, a := range t.Actions {
-			switch {
-			case a.Ref != ref:
-			case passed == nil:
-				passed = maps.Clone(a.Arguments)
-				if passed == nil {
-					return nil
-				}
-			default:
-				maps.DeleteFunc(passed, func(name, _ string) bool { _, also := a.Arguments[name]; return !also })
+// Passed lists, for each job and crawler, the arguments that every start of it is
+// given: a job may read them though the workflow does not declare them.
+func (w *WorkflowBody) Passed() map[Ref]map[string]string {
+	passed := map[Ref]map[string]string{}
+	for i := range w.Triggers {
+		for _, a := range w.Triggers[i].Actions {
+			before, seen := passed[a.Ref]
+			if !seen {
+				passed[a.Ref] = maps.Clone(a.Arguments)
+				continue
 			}
+			maps.DeleteFunc(before, func(name, _ string) bool { _, also := a.Arguments[name]; return !also })
 		}
 	}
 	return passed
@@ -148,11 +143,12 @@ func (w *WorkflowBody) Passed(ref Ref) map[string]string {
 
 // Trigger returns the trigger with that id, or nil.
 func (w *WorkflowBody) Trigger(id ID) *Trigger {
-	i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.ID == id })
-	if i < 0 {
-		return nil
+	for i := range w.Triggers {
+		if w.Triggers[i].ID == id {
+			return &w.Triggers[i]
+		}
 	}
-	return &w.Triggers[i]
+	return nil
 }
 
 // Refs lists every job and crawler on the canvas once, in the order of their

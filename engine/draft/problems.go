@@ -57,8 +57,9 @@ func Problems(body *engine.WorkflowBody, facts Facts) []Problem {
 	for i := range body.Triggers {
 		triggerProblems(&body.Triggers[i], facts, hard)
 	}
+	passed := body.Passed()
 	for _, ref := range g.Refs() {
-		nodeProblems(body, ref, facts, hard)
+		nodeProblems(body, ref, passed[ref], facts, hard)
 	}
 	return append(found, soft(body, g, facts)...)
 }
@@ -88,7 +89,7 @@ func triggerProblems(t *engine.Trigger, facts Facts, hard func(card, format stri
 	}
 }
 
-func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard func(card, format string, args ...any)) {
+func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, passed map[string]string, facts Facts, hard func(card, format string, args ...any)) {
 	name, exists := facts.Names[ref]
 	if !exists {
 		hard(ref.String(), "The %s of this card was deleted. Remove the card or replace it.", ref.Kind)
@@ -102,7 +103,6 @@ func nodeProblems(body *engine.WorkflowBody, ref engine.Ref, facts Facts, hard f
 	if facts.Uses == nil {
 		return
 	}
-	passed := body.Passed(ref)
 	for _, property := range facts.Uses(ref) {
 		_, declared := body.Properties[property]
 		if _, given := passed[property]; !declared && !given {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -216,19 +215,6 @@ func sentence(state engine.State, timeout time.Duration) string {
 	return ""
 }
 
-// action is what started the node in its workflow; nil for one alone.
-func (a *attempt) action() *engine.Action {
-	t := a.run.Body.Trigger(a.node.By)
-	if t == nil {
-		return nil
-	}
-	i := slices.IndexFunc(t.Actions, func(x engine.Action) bool { return x.Ref == a.node.Ref })
-	if i < 0 {
-		return nil
-	}
-	return &t.Actions[i]
-}
-
 // load reads what the attempt works on, as it is now.
 func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	var timeout engine.Minutes
@@ -250,7 +236,7 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		a.job, input.Job = &job, &job
 		a.node.Name, a.node.Version = job.Name, job.Version
 		timeout = job.Timeout
-		if own := a.action(); own != nil {
+		if own := p.action(&a.node); own != nil {
 			timeout = cmp.Or(own.Timeout, timeout)
 			if own.Retries != nil {
 				job.Retries = *own.Retries

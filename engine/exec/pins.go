@@ -14,6 +14,14 @@ type pin struct {
 	graph *graph.Graph // nil for a job or crawl alone
 }
 
+// action is what started a node in its workflow; nil for one alone.
+func (p *pin) action(n *engine.NodeRun) *engine.Action {
+	if p.graph == nil {
+		return nil
+	}
+	return p.graph.Action(n.By, n.Ref)
+}
+
 // pinned returns what a run has pinned. Of the run only what was so at its
 // start is current.
 func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {

@@ -125,6 +125,7 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 	if err != nil {
 		return err
 	}
+	passed := w.Passed()
 	for i := range jobs {
 		job, ref := &jobs[i], engine.Ref{Kind: engine.KindJob, ID: jobs[i].ID}
 		for _, name := range engine.PropertiesOf(&job.JobBody) {
@@ -132,7 +133,7 @@ func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties
 		}
 		told := map[string]string{}
 		maps.Copy(told, properties)
-		maps.Copy(told, w.Passed(ref))
+		maps.Copy(told, passed[ref])
 		if missing := engine.Undeclared(&job.JobBody, told); len(missing) > 0 {
 			return engine.Errorf(engine.Invalid, "Job %s reads the property %s, which workflow %s does not declare. Add it to the workflow's properties, or give it at the start.",
 				job.Name, strings.Join(missing, ", "), w.Name)

@@ -30,6 +30,7 @@ type Graph struct {
 	byID     map[engine.ID]int
 	watchers map[engine.Ref][]Watch
 	starters map[engine.Ref][]engine.ID
+	actions  map[engine.Ref][]*engine.Action // of the starters
 
 	cards []string       // every node, in the order of its first mention
 	index map[string]int // of a card in cards
@@ -45,6 +46,7 @@ func New(body *engine.WorkflowBody) *Graph {
 		byID:     make(map[engine.ID]int, len(body.Triggers)),
 		watchers: map[engine.Ref][]Watch{},
 		starters: map[engine.Ref][]engine.ID{},
+		actions:  map[engine.Ref][]*engine.Action{},
 		index:    map[string]int{},
 	}
 	for i, t := range body.Triggers {
@@ -57,12 +59,14 @@ func New(body *engine.WorkflowBody) *Graph {
 			g.watchers[c.Ref] = append(g.watchers[c.Ref], Watch{Trigger: t.ID, Index: at, Condition: c})
 			g.link(g.addRef(c.Ref), trigger)
 		}
-		for _, a := range t.Actions {
+		for k := range t.Actions {
+			a := &t.Actions[k]
 			if a.Ref.IsZero() {
 				continue
 			}
 			if !slices.Contains(g.starters[a.Ref], t.ID) {
 				g.starters[a.Ref] = append(g.starters[a.Ref], t.ID)
+				g.actions[a.Ref] = append(g.actions[a.Ref], a)
 			}
 			g.link(trigger, g.addRef(a.Ref))
 		}
@@ -139,6 +143,15 @@ func (g *Graph) Starters(ref engine.Ref) []engine.ID { return g.starters[ref] }
 func (g *Graph) Actions(trigger engine.ID) []engine.Action {
 	if t := g.Trigger(trigger); t != nil {
 		return t.Actions
+	}
+	return nil
+}
+
+// Action is that by which a trigger starts ref, or nil. It does not look through
+// all that the trigger starts, which may be ten thousand.
+func (g *Graph) Action(trigger engine.ID, ref engine.Ref) *engine.Action {
+	if i := slices.Index(g.starters[ref], trigger); i >= 0 {
+		return g.actions[ref][i]
 	}
 	return nil
 }
