@@ -206,13 +206,13 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.
 	if err := s.putRun(ctx, tx, step.New != nil, &w.Run, open+w.OpenNodes); err != nil {
 		return err
 	}
-	if err := put(ctx, s, tx, &putNode, w.Nodes, nodeArgs); err != nil {
+	if err := put(ctx, s, tx, putNode, w.Nodes, nodeArgs); err != nil {
 		return err
 	}
-	if err := put(ctx, s, tx, &putTrigger, w.Triggers, triggerArgs); err != nil {
+	if err := put(ctx, s, tx, putTrigger, w.Triggers, triggerArgs); err != nil {
 		return err
 	}
-	if err := put(ctx, s, tx, &putEvent, w.Events, eventArgs); err != nil {
+	if err := put(ctx, s, tx, putEvent, w.Events, eventArgs); err != nil {
 		return err
 	}
 	s.hot.wrote(step.New != nil, w, open+w.OpenNodes, stampOf(ctx))
@@ -276,6 +276,14 @@ func (s *Store) exec(ctx context.Context, tx bun.Conn, what, query string, args 
 // bind writes the placeholders of query as the database wants them.
 func (s *Store) bind(query string) string {
 	if !s.postgres() {
+		return query
+	}
+	return numbered(query)
+}
+
+// numbered writes the placeholders of query as PostgreSQL wants them.
+func numbered(query string) string {
+	if !strings.Contains(query, "?") {
 		return query
 	}
 	var b strings.Builder

@@ -159,9 +159,9 @@ func (g *guess) rows(ctx context.Context) error {
 		events = append(events, w.Events...)
 	}
 	err := errors.Join(
-		put(ctx, g.s, bun.Conn{}, &putNode, nodes.rows, nodeArgs),
-		put(ctx, g.s, bun.Conn{}, &putTrigger, triggers.rows, triggerArgs),
-		put(ctx, g.s, bun.Conn{}, &putEvent, events, eventArgs),
+		put(ctx, g.s, bun.Conn{}, putNode, nodes.rows, nodeArgs),
+		put(ctx, g.s, bun.Conn{}, putTrigger, triggers.rows, triggerArgs),
+		put(ctx, g.s, bun.Conn{}, putEvent, events, eventArgs),
 	)
 	for i := range g.written {
 		if batch := g.written[i].Batch; batch != nil {

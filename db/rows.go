@@ -14,36 +14,26 @@ import (
 // bun's builder costs three times the grouped rate (engine.md 2.2). Rows of
 // one table go together, for a statement costs more than a row.
 var (
-	putNode = upsert{
-		what: "write node runs",
-		head: `INSERT INTO node_run (run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process,
+	putNode = newUpsert("write node runs", 24, `INSERT INTO node_run (run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process,
   batch_id, counts, error, ready_at, not_before, deadline, started, ended, copied, owner, pool, priority) VALUES `,
-		columns: 24,
-		tail: ` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
+		` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
   fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
   counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
   started = excluded.started, ended = excluded.ended, owner = excluded.owner,
   overwritten = CASE WHEN excluded.fence < node_run.fence OR excluded.fence = node_run.fence AND excluded.owner <> node_run.owner
-    THEN node_run.fence ELSE node_run.overwritten END`,
-	}
-	putTrigger = upsert{
-		what:    "write the triggers of a run",
-		head:    `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) VALUES `,
-		columns: 6,
-		tail: ` ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = excluded.dead,
-  fired_at = excluded.fired_at, dead_at = excluded.dead_at`,
-	}
-	putEvent = upsert{
-		what:    "write events",
-		head:    `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) VALUES `,
-		columns: 9,
-	}
+    THEN node_run.fence ELSE node_run.overwritten END`)
+	putTrigger = newUpsert("write the triggers of a run", 6, `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) VALUES `,
+		` ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = excluded.dead,
+  fired_at = excluded.fired_at, dead_at = excluded.dead_at`)
+	putEvent = newUpsert("write events", 9, `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) VALUES `, "")
 )
 
-// upsert writes many rows of one table.
+// upsert writes many rows of one table. Its statements are made once, by the
+// number of their rows: for SQLite and for PostgreSQL.
 type upsert struct {
-	what, head, tail string
-	columns          int
+	what           string
+	columns        int
+	lite, postgres map[int]string
 }
 
 // maxRows bounds the rows of one statement, of which up to fewRows need not be
@@ -53,25 +43,40 @@ const (
 	fewRows = 8
 )
 
-// text is the statement for n rows.
-func (u *upsert) text(n int) string {
-	row := "(?" + strings.Repeat(", ?", u.columns-1) + ")"
-	return u.head + row + strings.Repeat(", "+row, n-1) + u.tail
+func newUpsert(what string, columns int, head, tail string) *upsert {
+	u := &upsert{what: what, columns: columns, lite: map[int]string{}, postgres: map[int]string{}}
+	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
+	for n := 1; n <= maxRows; n++ {
+		if n == rowsOf(n) {
+			u.lite[n] = head + row + strings.Repeat(", "+row, n-1) + tail
+			u.postgres[n] = numbered(u.lite[n])
+		}
+	}
+	return u
+}
+
+// rowsOf is how many of n rows go in one statement.
+func rowsOf(n int) int {
+	if n <= fewRows {
+		return n
+	}
+	return min(1<<(bits.Len(uint(n))-1), maxRows)
 }
 
 // put writes rows: a few in one statement, more in statements of a power of two
 // rows each, so that there are few different ones to prepare.
 func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T, args func([]any, *T) []any) error {
+	texts := u.lite
+	if s.postgres() {
+		texts = u.postgres
+	}
 	for len(rows) > 0 {
-		n := len(rows)
-		if n > fewRows {
-			n = min(1<<(bits.Len(uint(n))-1), maxRows)
-		}
+		n := rowsOf(len(rows))
 		values := make([]any, 0, n*u.columns)
 		for i := range rows[:n] {
 			values = args(values, &rows[i])
 		}
-		if err := s.send(ctx, tx, u.what, u.text(n), values...); err != nil {
+		if err := s.send(ctx, tx, u.what, texts[n], values...); err != nil {
 			return err
 		}
 		rows = rows[n:]
