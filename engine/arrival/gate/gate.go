@@ -93,6 +93,9 @@ func (g *Gate) open(ctx context.Context) (next time.Time, err error) {
 	}
 	for _, t := range triggers {
 		at, err := g.batches(ctx, t)
+		if ctx.Err() != nil {
+			return next, nil
+		}
 		if err != nil { // it is still complete, and the others are not to wait for it
 			g.Log.Error("a batch of events could not start its run", "workflow", t.Workflow, "trigger", t.Trigger, "err", err)
 			at = g.Now().Add(time.Second)
