@@ -339,3 +339,49 @@ func TestA20GoingOnFromARunTwiceWithOneToken(t *testing.T) {
 		}
 	})
 }
+
+// TestA14AChangeByAnotherServerIsToldToo: what a server remembers of a run does
+// not outlive it.
+func TestA14AChangeByAnotherServerIsToldToo(t *testing.T) {
+	t.Parallel()
+	onPostgres(t, func(t *testing.T, h *house) {
+		other := h.another(4, 0)
+		began, changed, told := make(chan struct{}), make(chan struct{}), make(chan string, 8)
+		first := func(ctx context.Context, a runner.Attempt, host runner.Host) (runner.Result, error) {
+			if err := host.Started(ctx, engine.Process{}); err != nil {
+				return runner.Result{}, err
+			}
+			close(began)
+			<-changed
+			return runner.Result{State: engine.Succeeded}, nil
+		}
+		next := func(ctx context.Context, a runner.Attempt, host runner.Host) (runner.Result, error) {
+			told <- a.Run.Properties["messages"]
+			return succeed(ctx, a, host)
+		}
+		for _, w := range []*work{h.work, other.work} {
+			w.mu.Lock()
+			w.do["a"] = first
+			for _, name := range []string{"b", "c", "d"} {
+				w.do[name] = next
+			}
+			w.mu.Unlock()
+		}
+		h.properties = map[string]string{"messages": "none"}
+		id := h.draw("start -> a", "a -> b c on succeeded", "b c -> d on succeeded")
+		run, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+		must(t, err)
+		<-began
+
+		_, err = other.exec.SetProperties(t.Context(), run.ID, map[string]string{"messages": "new"}, "owner")
+		must(t, err)
+		close(changed)
+		h.ends(run.ID)
+
+		for range 3 {
+			if got := <-told; got != "new" {
+				t.Errorf("a job was told %q after the change, want new", got)
+			}
+		}
+	})
+}
