@@ -103,6 +103,7 @@ type house struct {
 	properties map[string]string
 	ttl        time.Duration
 	slots      int // 0 is the default
+	processes  exec.Processes
 }
 
 // tell notes that something was committed.
@@ -127,7 +128,7 @@ func (h *house) changedOr(d time.Duration) <-chan struct{} {
 }
 
 func newHouse(t *testing.T, store *db.Store) *house {
-	h := &house{t: t, store: store, dir: t.TempDir(), work: &work{do: map[string]func(context.Context, runner.Attempt, runner.Host) (runner.Result, error){}}, refs: map[string]engine.Ref{}, changed: make(chan struct{}, 1)}
+	h := &house{t: t, store: store, dir: t.TempDir(), work: &work{do: map[string]func(context.Context, runner.Attempt, runner.Host) (runner.Result, error){}}, refs: map[string]engine.Ref{}, changed: make(chan struct{}, 1), processes: dead{}}
 	release, err := store.Own() // as a server does, which then keeps what it writes
 	must(t, err)
 	t.Cleanup(release)
@@ -139,7 +140,7 @@ func newHouse(t *testing.T, store *db.Store) *house {
 func (h *house) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.exec = exec.New(exec.Config{
-		Store: h.store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work, engine.KindCrawler: h.work}, Processes: dead{},
+		Store: h.store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: h.work, engine.KindCrawler: h.work}, Processes: h.processes,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }, Dir: h.dir, TTL: h.ttl, Slots: h.slots,
 		Backoff: func(int) time.Duration { return time.Millisecond },
 		Retry:   func(*engine.JobBody, int) time.Duration { return time.Millisecond },

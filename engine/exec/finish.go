@@ -128,6 +128,12 @@ func (a *attempt) fail(err error) {
 	if engine.CodeOf(err) == engine.Internal {
 		a.e.Log.Error("an attempt broke", "run", a.node.Run, "node", a.node.Ref, "err", err)
 	}
+	// What broke may be the watch of a script that goes on by itself.
+	if p := a.node.Process; p.Apart && a.e.Processes != nil {
+		if err := a.e.Processes.Kill(p); err != nil {
+			a.e.Log.Error("the script of an attempt that broke could not be ended", "run", a.node.Run, "node", a.node.Ref, "err", err)
+		}
+	}
 	a.end(context.Background(), runner.Result{State: engine.Failed, Error: reason(err)}, nil, nil)
 }
 

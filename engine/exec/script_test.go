@@ -1,9 +1,13 @@
 package exec_test
 
 import (
+	"context"
+	"errors"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,6 +56,40 @@ func (h *house) scriptJob(body string, arguments map[string]string, retries int)
 	_, err = h.store.PublishJob(h.t.Context(), id, "owner", time.Now())
 	must(h.t, err)
 	return id
+}
+
+// TestAScriptEndsWithAnAttemptThatBreaks: what breaks may be no more than the
+// watch of a script, and then it must not go on with nobody who knows of it.
+func TestAScriptEndsWithAnAttemptThatBreaks(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.stop()
+		h.processes = shim.Processes{}
+		h.serve()
+		script := osexec.Command("sleep", "600")
+		script.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		must(t, script.Start())
+		t.Cleanup(func() { _ = script.Process.Kill() })
+		process, err := shim.Identify(script.Process.Pid)
+		must(t, err)
+		process.Apart = true
+		h.work.do["a"] = func(ctx context.Context, _ runner.Attempt, host runner.Host) (runner.Result, error) {
+			must(t, host.Started(ctx, process))
+			return runner.Result{}, errors.New("the watch broke")
+		}
+
+		run, err := h.exec.StartJob(t.Context(), h.job("a", 0).ID, nil, nil, "owner")
+		must(t, err)
+		_, nodes := h.ends(run.ID)
+
+		_ = script.Wait() // it would wait for ten minutes
+		if status, ok := script.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+			t.Errorf("the script ended as %v, want it killed", script.ProcessState)
+		}
+		if nodes[0].State != engine.Failed {
+			t.Errorf("the node is %s, want it failed", nodes[0].State)
+		}
+	})
 }
 
 // TestAScriptEndsWithTheLeaseOfItsServer: of a server that is cut off nothing
