@@ -87,7 +87,9 @@ func (g *ground) Planned(_ context.Context, plan engine.Plan) (engine.Batch, err
 	return engine.Batch{ID: engine.NewID(time.Now()), Plan: plan}, nil
 }
 
-func (g *ground) Started(context.Context, engine.Process) error            { return nil }
+func (g *ground) Started(context.Context, engine.Process) error { return nil }
+func (g *ground) Mine(context.Context) bool                     { return true }
+
 func (g *ground) Staged(context.Context, engine.ID, engine.Manifest) error { return nil }
 func (g *ground) Progress(runner.Progress)                                 {}
 func (g *ground) Log(level runner.Level, text string)                      { g.log = append(g.log, string(level)+" "+text) }

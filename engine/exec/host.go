@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,19 @@ func (a *attempt) Staged(ctx context.Context, id engine.ID, m engine.Manifest) e
 		batch.State, batch.Manifest = engine.BatchStaged, m
 		return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}, Batch: &batch}, nil
 	})
+}
+
+// Mine reports whether nobody else has taken the attempt over. A server that hung
+// sees by its own clock that its lease is over; then the row says so as well.
+func (a *attempt) Mine(ctx context.Context) bool {
+	if a.e.isFenced() {
+		return false
+	}
+	if !a.e.Store.Shared() {
+		return true
+	}
+	nodes, err := a.e.Store.NodeRuns(context.WithoutCancel(ctx), a.node.Run)
+	return err == nil && slices.ContainsFunc(nodes, func(n engine.NodeRun) bool { return n.Key() == a.node.Key() && n.Fence == a.node.Fence })
 }
 
 // Progress tells the pages how far the attempt has come.

@@ -89,6 +89,10 @@ type Host interface {
 	Started(ctx context.Context, p engine.Process) error
 	// Staged stores the manifest of a batch, which moves it to STAGED.
 	Staged(ctx context.Context, batch engine.ID, m engine.Manifest) error
+	// Mine reports whether the attempt is still this server's. Where it is not,
+	// another server may be doing it again: nothing may be removed then, for it
+	// would be what that one has made in the same place.
+	Mine(ctx context.Context) bool
 	// Progress tells how far the work is; done of 0 total is unknown.
 	Progress(p Progress)
 	// Log writes one line to the attempt's log.

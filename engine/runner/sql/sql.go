@@ -221,8 +221,14 @@ func (w *work) compute(ctx context.Context) (duck.Result, error) {
 	}
 }
 
+// errTaken ends an attempt that another server has taken over.
+var errTaken = engine.Errorf(engine.Conflict, "This attempt has been taken over; its result is not counted.")
+
 // prepare makes a new empty stage for every sink.
 func (w *work) prepare(ctx context.Context) error {
+	if !w.host.Mine(ctx) {
+		return errTaken
+	}
 	w.stages = nil
 	for i, out := range w.Job.SQL.Sinks {
 		stage, err := w.Sink.Prepare(ctx, out, i, w.batch.ID, w.Dir)
@@ -324,8 +330,12 @@ func (w *work) verify(ctx context.Context) (bool, error) {
 }
 
 // discard removes the stages of an attempt that failed. It happens even where
-// the attempt was told to end.
+// the attempt was told to end, but not where it is another server's by now: that
+// one does the same batch again, in the same stages.
 func (w *work) discard(ctx context.Context) error {
+	if !w.host.Mine(ctx) {
+		return nil
+	}
 	return w.Discard(context.WithoutCancel(ctx), w.batch)
 }
 

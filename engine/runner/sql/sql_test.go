@@ -93,6 +93,7 @@ type house struct {
 	log     []string
 	started int
 	onStart func()
+	taken   bool // by another server
 }
 
 func newHouse(t *testing.T, sql engine.SQLJob) *house {
@@ -139,6 +140,8 @@ func (h *house) Started(_ context.Context, p engine.Process) error {
 	}
 	return nil
 }
+
+func (h *house) Mine(context.Context) bool { return !h.taken }
 
 func (h *house) Staged(context.Context, engine.ID, engine.Manifest) error { return nil }
 func (h *house) Progress(runner.Progress)                                 {}
@@ -393,6 +396,33 @@ func TestRecoveryRunsTheSamePlanAgain(t *testing.T) {
 
 	if got := h.rows(h.out(), "SELECT id FROM t ORDER BY id"); got != "1" || again.Batch.ID != before.Batch.ID {
 		t.Errorf("got %s by batch %s, want row 1 by %s", got, again.Batch.ID, before.Batch.ID)
+	}
+}
+
+// TestTheStageOfAnotherServerIsLeft: a server that hung wakes up when another one
+// does its batch again, in the same stage.
+func TestTheStageOfAnotherServerIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"its own": false, "taken over": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := sales(engine.Sink{})
+			job.Steps = append(job.Steps, engine.Step{Name: "broken", SQL: "SELECT error('it breaks') AS id"})
+			job.Sinks[0].From = "broken"
+			h := newHouse(t, job)
+			h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+			h.onStart = func() { h.taken = taken }
+
+			if result, err := h.try(t.Context(), nil); err == nil && result.State == engine.Succeeded {
+				t.Fatal("the attempt succeeded, want it broken")
+			}
+
+			stages, err := filepath.Glob(filepath.Join(h.dir, "out", engine.OwnFolder, "stage-*"))
+			must(t, err)
+			if left := len(stages) > 0; left != taken {
+				t.Errorf("the stages left are %v, want some: %v", stages, taken)
+			}
+		})
 	}
 }
 
