@@ -31,7 +31,7 @@ func TestUploadsOfACrashBeforeTheManifestAreDropped(t *testing.T) {
 	sinks := sink.New(place.Roots{}, bucket.New(connections{l}))
 	out := engine.Sink{From: "t", Path: "s3://lake/out", Connection: "c"}
 	crashed := engine.Batch{ID: engine.NewID(time.Now()), Number: 7}
-	stage, err := sinks.Prepare(t.Context(), out, 0, crashed.ID, t.TempDir())
+	stage, err := sinks.Prepare(t.Context(), out, 0, crashed.ID, 1, t.TempDir())
 	must(t, err)
 	var files []engine.OutFile
 	for _, partition := range []string{"", "p=1", "p=2"} {

@@ -57,7 +57,7 @@ func TestATargetThatCannotBeOneIsRefused(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(g.Root, "taken"), []byte("theirs"), 0o644))
 		g.Sink.Path = filepath.Join(g.Root, path)
 
-		_, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, g.scratch)
+		_, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, 1, g.scratch)
 
 		if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), want) {
 			t.Errorf("%s: got %v, want a refusal that says %q", path, err, want)
@@ -135,7 +135,7 @@ func TestALinkedPartitionIsRefusedBeforeTheCommit(t *testing.T) {
 		must(t, os.MkdirAll(g.Sink.Path, 0o755))
 		must(t, os.Symlink(outside, filepath.Join(g.Sink.Path, "p=1")))
 		s := g.open()
-		stage, err := s.Prepare(t.Context(), g.Sink, 0, batchID, g.scratch)
+		stage, err := s.Prepare(t.Context(), g.Sink, 0, batchID, 1, g.scratch)
 		must(t, err)
 
 		_, err = s.Stage(t.Context(), g.Sink, 0, stage, engine.SinkManifest{Files: []engine.OutFile{{Path: "p=1/a.parquet", Partition: "p=1"}}})

@@ -7,11 +7,15 @@ package sink
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"dogear/engine"
@@ -84,8 +88,10 @@ type extra struct {
 }
 
 // Prepare makes an empty stage for batch, and lists what the target holds
-// unless the sink only appends. dir is a scratch folder of the attempt.
-func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch engine.ID, dir string) (Stage, error) {
+// unless the sink only appends. dir is a scratch folder of the attempt, and fence
+// its fence: a server that hung and one that does its batch again have stages of
+// their own.
+func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch engine.ID, fence int64, dir string) (Stage, error) {
 	if sink.Table != "" {
 		target, err := s.target(ctx, sink, index, batch)
 		return Stage{Root: sink.Place(), Table: &target}, err
@@ -95,7 +101,7 @@ func (s *Sink) Prepare(ctx context.Context, sink engine.Sink, index int, batch e
 		return Stage{}, err
 	}
 	stage := Stage{Root: at.Address()}
-	name := fmt.Sprintf("stage-%s-%d", batch, index)
+	name := stageOf(batch, index) + strconv.FormatInt(fence, 10)
 	if at.S3() {
 		stage.Dir = filepath.Join(dir, name)
 	} else {
@@ -313,12 +319,37 @@ func (s *Sink) Discard(ctx context.Context, sink engine.Sink, index int, batch e
 	if err != nil {
 		return err
 	}
+	own := filepath.Join(root, engine.OwnFolder)
+	all, err := os.ReadDir(own)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for the stage of %s: %w", sink.Path, err)
+	}
 	failpoint.Hit("sink.discard.before")
-	if err := os.RemoveAll(filepath.Join(root, engine.OwnFolder, fmt.Sprintf("stage-%s-%d", batch.ID, index))); err != nil {
-		return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
+	for _, stage := range all {
+		if strings.HasPrefix(stage.Name(), stageOf(batch.ID, index)) {
+			if err := os.RemoveAll(filepath.Join(own, stage.Name())); err != nil {
+				return fmt.Errorf("remove the stage of %s: %w", sink.Path, err)
+			}
+		}
 	}
 	failpoint.Hit("sink.discard.after")
-	_ = os.Remove(filepath.Join(root, engine.OwnFolder)) // it stays where another batch has its stage
+	_ = os.Remove(own) // it stays where another batch has its stage
+	return nil
+}
+
+// stageOf is how the names of all stages of one sink of a batch begin.
+func stageOf(batch engine.ID, index int) string { return fmt.Sprintf("stage-%s-%d-", batch, index) }
+
+// Leave removes a stage of this attempt in a folder, and nothing of another
+// attempt at the same batch. What lies elsewhere is left to that one.
+func (s *Sink) Leave(stage Stage) error {
+	if stage.Dir == "" {
+		return nil
+	}
+	if err := os.RemoveAll(stage.Dir); err != nil {
+		return fmt.Errorf("remove a stage: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(stage.Dir)) // it stays where another batch has its stage
 	return nil
 }
 

@@ -133,7 +133,7 @@ func (g *target) stage(touched []string, files ...string) {
 	g.t.Helper()
 	s := g.open()
 	s.Batches = g.batches
-	stage, err := s.Prepare(g.t.Context(), g.Sink, 0, batchID, g.scratch)
+	stage, err := s.Prepare(g.t.Context(), g.Sink, 0, batchID, 1, g.scratch)
 	must(g.t, err)
 	m := engine.SinkManifest{Touched: touched}
 	for _, f := range files {
@@ -418,7 +418,7 @@ func TestATargetOutsideTheRootsIsRefused(t *testing.T) {
 	g := folderTarget(t)
 	g.Sink.Path = filepath.Join(t.TempDir(), "elsewhere")
 
-	_, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, g.scratch)
+	_, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, 1, g.scratch)
 
 	if engine.CodeOf(err) != engine.Forbidden {
 		t.Errorf("got %v, want a refusal", err)
@@ -437,7 +437,7 @@ func TestExistingFilesOfAMergeCanBeRead(t *testing.T) {
 		g.put("_SUCCESS", "")
 		g.put("notes.txt", "theirs")
 
-		stage, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, g.scratch)
+		stage, err := g.open().Prepare(t.Context(), g.Sink, 0, batchID, 1, g.scratch)
 		must(t, err)
 
 		if len(stage.Existing) != 1 || stage.Existing[0].Partition != "p=1" {

@@ -231,7 +231,7 @@ func (w *work) prepare(ctx context.Context) error {
 	}
 	w.stages = nil
 	for i, out := range w.Job.SQL.Sinks {
-		stage, err := w.Sink.Prepare(ctx, out, i, w.batch.ID, w.Dir)
+		stage, err := w.Sink.Prepare(ctx, out, i, w.batch.ID, w.Node.Fence, w.Dir)
 		if err != nil {
 			return err
 		}
@@ -330,11 +330,15 @@ func (w *work) verify(ctx context.Context) (bool, error) {
 }
 
 // discard removes the stages of an attempt that failed. It happens even where
-// the attempt was told to end, but not where it is another server's by now: that
-// one does the same batch again, in the same stages.
+// the attempt was told to end. Where it is another server's by now, which does the
+// same batch again, only what is surely of this one is removed.
 func (w *work) discard(ctx context.Context) error {
 	if !w.host.Mine(ctx) {
-		return nil
+		var all []error
+		for _, stage := range w.stages {
+			all = append(all, w.Sink.Leave(stage))
+		}
+		return errors.Join(all...)
 	}
 	return w.Discard(context.WithoutCancel(ctx), w.batch)
 }
