@@ -141,6 +141,29 @@ func TestTheHighestPriorityHasItsTurnFirst(t *testing.T) {
 	})
 }
 
+// TestOfJobsThatBecomeReadyAtOnceTheHighestPriorityStarts, wherever it stands in
+// the drawing.
+func TestOfJobsThatBecomeReadyAtOnceTheHighestPriorityStarts(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		must(t, h.store.PutPool(t.Context(), "warehouse", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		for name, priority := range map[string]int{"low": -5, "one": 0, "two": 0, "high": 7} {
+			h.jobIn(name, engine.JobBody{Lane: engine.Lane{Pool: "warehouse", Priority: priority}})
+		}
+
+		run, err := h.exec.StartWorkflow(t.Context(), h.draw("start -> low one two high"), nil, "owner")
+		must(t, err)
+		h.ends(run.ID)
+
+		h.work.mu.Lock()
+		defer h.work.mu.Unlock()
+		if got := strings.Join(h.work.ran, " "); got != "high.1.1 one.1.1 two.1.1 low.1.1" {
+			t.Errorf("they ran as %s", got)
+		}
+	})
+}
+
 // TestARunThatTakesTooLongIsEnded: its nodes stop, the run has failed and says
 // why.
 func TestARunThatTakesTooLongIsEnded(t *testing.T) {

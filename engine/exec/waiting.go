@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sort"
@@ -45,8 +46,7 @@ func (e *Exec) claiming(i item) flow.Step {
 				e.slots.ends(*n)
 			}
 		}
-		for k := range w.Nodes {
-			n := &w.Nodes[k]
+		for _, n := range turns(w.Nodes) {
 			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
 				continue
 			}
@@ -82,6 +82,16 @@ func (e *Exec) claiming(i item) flow.Step {
 		return w, nil
 	}
 	return step
+}
+
+// turns are nodes in the order of their turn: those of the highest priority first.
+func turns(nodes []engine.NodeRun) []*engine.NodeRun {
+	order := make([]*engine.NodeRun, len(nodes))
+	for i := range nodes {
+		order[i] = &nodes[i]
+	}
+	slices.SortStableFunc(order, func(a, b *engine.NodeRun) int { return cmp.Compare(b.Priority, a.Priority) })
+	return order
 }
 
 // works reports whether an attempt of this server works on a node.
