@@ -2,10 +2,12 @@ package exec_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/exec"
 	"dogear/engine/flow"
 	"dogear/engine/runner"
 )
@@ -51,10 +53,56 @@ func TestABatchOfEventsStartsARunThatKnowsThem(t *testing.T) {
 		if len(waiting) != 1 || waiting[0].ID != "e3" {
 			t.Errorf("%+v wait, want e3, which the limit held", waiting)
 		}
-		again, err := h.exec.StartWorkflow(t.Context(), id, run.Properties, "owner")
+		again, err := h.exec.Start(t.Context(), exec.Order{Kind: engine.RunWorkflow, Object: id, Properties: run.Properties, Again: true, By: "owner"})
 		must(t, err)
+		if again.Properties["aws:eventIds"] != "[e1, e2]" {
+			t.Errorf("run again has properties %v, want the events of the first", again.Properties)
+		}
 		if _, nodes := h.ends(again.ID); len(nodes) != 1 || nodes[0].State != engine.Succeeded {
 			t.Errorf("run again = %+v, want it to succeed", nodes)
 		}
+	})
+}
+
+// TestNobodyMakesUpEvents, at a start or later; going on from a run keeps those it has.
+func TestNobodyMakesUpEvents(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		now := time.Now().UTC()
+		trigger := engine.Trigger{
+			ID: engine.NewID(now), Name: "calls", Type: engine.OnEvent, Event: engine.EventRule{Size: 1},
+			Actions: []engine.Action{{Ref: h.job("a", 0)}},
+		}
+		id, err := h.store.CreateWorkflow(t.Context(), "called", engine.WorkflowBody{Triggers: []engine.Trigger{trigger}}, "owner", now)
+		must(t, err)
+		_, err = h.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", now, func(engine.Trigger) time.Time { return time.Time{} })
+		must(t, err)
+		_, err = h.store.AddEvent(t.Context(), engine.TriggerEvent{Trigger: trigger.ID, ID: "e1", At: now})
+		must(t, err)
+		h.work.do["a"] = untilStopped
+		run, err := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e1"}})
+		must(t, err)
+		forged := map[string]string{"aws:eventIds": "[e9]"}
+
+		_, start := h.exec.StartWorkflow(t.Context(), id, forged, "mallory")
+		_, alone := h.exec.StartJob(t.Context(), h.refs["a"].ID, forged, nil, "mallory")
+		_, set := h.exec.SetProperties(t.Context(), run.ID, forged, "mallory")
+
+		for what, err := range map[string]error{"start": start, "start of a job alone": alone, "change": set} {
+			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), "aws:eventIds") {
+				t.Errorf("a %s with made-up events: %v, want it refused by name", what, err)
+			}
+		}
+		_, err = h.exec.Stop(t.Context(), run.ID, "owner")
+		must(t, err)
+		h.ends(run.ID)
+		on, err := h.exec.Resume(t.Context(), run.ID, exec.Resume{}, "owner")
+		must(t, err)
+		if on.Properties["aws:eventIds"] != "[e1]" {
+			t.Errorf("the run that goes on has properties %v, want the event of the first", on.Properties)
+		}
+		_, err = h.exec.Stop(t.Context(), on.ID, "owner")
+		must(t, err)
+		h.ends(on.ID)
 	})
 }

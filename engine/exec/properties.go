@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/flow"
 )
 
@@ -20,6 +21,9 @@ func (e *Exec) SetProperties(ctx context.Context, id engine.ID, change map[strin
 	case len(change) == 0:
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Give at least one property a value.")
 	}
+	if err := checkGiven(change); err != nil {
+		return engine.Run{}, err
+	}
 	changed, err := engine.ChangeProperties(run.Properties, change)
 	if err != nil {
 		return engine.Run{}, err
@@ -32,4 +36,13 @@ func (e *Exec) SetProperties(ctx context.Context, id engine.ID, change map[strin
 		return flow.SetProperties(run, change, by, e.Now().UTC())
 	}})
 	return written.Run, err
+}
+
+// checkGiven refuses properties that nobody may make up: a job takes the ids of
+// events for what has really come.
+func checkGiven(properties map[string]string) error {
+	if _, forged := properties[arrival.IDsProperty]; forged {
+		return engine.Errorf(engine.Invalid, "Only events that start a run set its property %s. Leave it out; to do the work of the same events once more, run their run again or go on from it.", arrival.IDsProperty)
+	}
+	return nil
 }

@@ -221,7 +221,7 @@ func (p *Pages) runAgain(c web.Ctx) error {
 		return err
 	}
 	again := order(c, old.Kind, old.Object, old.Properties)
-	again.Pick = old.Pick
+	again.Pick, again.Again = old.Pick, true
 	started, err := p.Exec.Start(ctx, again)
 	if err != nil {
 		return err
