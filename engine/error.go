@@ -20,6 +20,9 @@ const (
 	Away      Code = "away"      // the database does not answer; nothing was changed
 )
 
+// Codes lists the codes, for whoever must have a word for each.
+func Codes() []Code { return []Code{Internal, Invalid, NotFound, Conflict, Forbidden, LimitHit, Away} }
+
 // Error is a failure that a user may read. Message is a whole sentence.
 type Error struct {
 	Code    Code

@@ -176,6 +176,7 @@ type Failure struct {
 var statuses = map[engine.Code]int{
 	engine.Invalid: http.StatusUnprocessableEntity, engine.NotFound: http.StatusNotFound, engine.Conflict: http.StatusConflict,
 	engine.Forbidden: http.StatusForbidden, engine.LimitHit: http.StatusTooManyRequests, engine.Internal: http.StatusInternalServerError,
+	engine.Away: http.StatusServiceUnavailable,
 }
 
 func (c *control) fail(w http.ResponseWriter, r *http.Request, err error) {

@@ -170,6 +170,8 @@ func explain(err error) (status int, title, message string) {
 		return http.StatusForbidden, "Not allowed", message
 	case engine.LimitHit:
 		return http.StatusTooManyRequests, "Limit reached", message
+	case engine.Away:
+		return http.StatusServiceUnavailable, "That cannot be done now", message
 	default:
 		return http.StatusInternalServerError, "Something went wrong", message
 	}

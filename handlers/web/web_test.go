@@ -301,6 +301,28 @@ func TestFailuresTellNothingInternal(t *testing.T) {
 	}
 }
 
+// TestEveryCodeHasItsStatus, also one that is new: what is not a fault of the
+// server does not look like one.
+func TestEveryCodeHasItsStatus(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	client := site.signIn(t)
+	statuses := map[engine.Code]int{
+		engine.Internal: 500, engine.Invalid: 422, engine.NotFound: 404, engine.Conflict: 409, engine.Forbidden: 403, engine.LimitHit: 429, engine.Away: 503,
+	}
+
+	for _, code := range engine.Codes() {
+		response := site.do(t, client, http.MethodGet, "/fail/code?code="+string(code), nil, nil)
+
+		if want, known := statuses[code]; !known || response.status != want {
+			t.Errorf("%s = %d, want %d", code, response.status, want)
+		}
+		if says := strings.Contains(response.body, "It is so."); says != (code != engine.Internal) {
+			t.Errorf("%s says the message: %v", code, says)
+		}
+	}
+}
+
 func TestARequestThatIsBrokenOffIsNoError(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
@@ -408,6 +430,7 @@ func serve(t *testing.T) *site {
 			}
 			return open(c)
 		}},
+		{Method: "GET", Path: "/fail/code", Handler: func(c web.Ctx) error { return engine.Errorf(engine.Code(c.QueryParam("code")), "It is so.") }},
 		{Method: "GET", Path: "/fail/panic", Handler: func(web.Ctx) error { panic("s3cret") }},
 	}
 	handler, err := web.New(web.Config{
