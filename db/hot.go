@@ -30,6 +30,10 @@ type hot struct {
 	// them: on SQLite every other transaction drops them, on PostgreSQL they are
 	// a guess as well.
 	heads map[engine.Ref]flow.Head
+	// writer names this server, and written is how many groups it has written from
+	// memory.
+	writer  string
+	written int64
 }
 
 // hotRun is what is known of a run. What was never asked for is not known,

@@ -26,6 +26,8 @@ type txState struct {
 	// known is what need not be asked for; nil where that is nothing.
 	known *hotRun
 	sent  *writes // what was written in the transaction and is not sent yet
+	// granted is for how many this step was told that there is room.
+	granted map[room]int
 	// guess is set where there is no transaction, and what is not known cannot be
 	// asked.
 	guess *guess
@@ -125,17 +127,27 @@ func (t *txState) Room(n *engine.NodeRun, ofJob, ofPool int) bool {
 	if !t.s.Shared() {
 		return true
 	}
-	return t.below(ofJob, "ref", n.Ref.String()) && (n.Pool == "" || t.below(ofPool, "pool", n.Pool))
+	job, pool := room{"ref", n.Ref.String()}, room{"pool", n.Pool}
+	if !t.below(ofJob, job) || n.Pool != "" && !t.below(ofPool, pool) {
+		return false
+	}
+	if t.granted == nil {
+		t.granted = map[room]int{}
+	}
+	t.granted[job]++
+	t.granted[pool]++
+	return true
 }
 
 const tryLock = `pg_try_advisory_xact_lock(hashtextextended(?, 0))`
 
-// below reports whether fewer node runs than limit are under way with one value
-// in a column, and keeps others from starting one. The count is a statement of
-// its own: it must see what was committed before the lock was free.
-func (t *txState) below(limit int, column, value string) bool {
+// below reports whether fewer node runs than limit are under way in a room, with
+// those that this step has let in already, and keeps others from starting one.
+// The count is a statement of its own: it must see what was committed before the
+// lock was free.
+func (t *txState) below(limit int, in room) bool {
 	if t.guess != nil {
-		t.guess.rooms[room{column, value}] = limit
+		t.guess.rooms[in] = limit
 		return true
 	}
 	if t.err == nil {
@@ -144,10 +156,10 @@ func (t *txState) below(limit int, column, value string) bool {
 	var mine bool
 	var n int
 	var batch pgx.Batch
-	batch.Queue(t.s.bind(`SELECT `+tryLock), column+" "+value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
-	batch.Queue(`SELECT count(*) FROM node_run WHERE `+column+` = $1 AND `+underWay, value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	batch.Queue(t.s.bind(`SELECT `+tryLock), in.column+" "+in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
+	batch.Queue(`SELECT count(*) FROM node_run WHERE `+in.column+` = $1 AND `+underWay, in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 	t.keep(pipelined(t.ctx, t.tx.Conn, &batch))
-	return mine && n < limit
+	return mine && n+t.granted[in] < limit
 }
 
 func (t *txState) Head(ref engine.Ref) flow.Head {

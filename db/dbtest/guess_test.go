@@ -108,3 +108,31 @@ func TestWhatAnotherServerChangedIsSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestAStepIsGivenNoMoreRoomThanThereIs: of several starts in one step each takes
+// what is there from the next.
+func TestAStepIsGivenNoMoreRoomThanThereIs(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.PostgresAddress(t))
+	run := engine.Run{ID: engine.NewID(time.Now()), Kind: engine.RunWorkflow, Started: dbtest.Noon}
+	let := 0
+	commits(t, store, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+		let = 0
+		w := flow.Writes{Run: run}
+		for range 6 {
+			n := engine.NodeRun{Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: engine.NewID(time.Now())}, Start: 1, Attempt: 1, State: engine.Ready}
+			n.Pool = "warehouse"
+			if st.Room(&n, 1, 4) {
+				n.State = engine.Starting
+				let++
+			}
+			w.Nodes = append(w.Nodes, n)
+		}
+		w.OpenNodes = len(w.Nodes)
+		return w, nil
+	}})
+
+	if let != 4 {
+		t.Errorf("%d of 6 were let into a pool of 4 places", let)
+	}
+}

@@ -61,6 +61,47 @@ func TestACommitWithoutAnswerIsWrittenOnce(t *testing.T) {
 	}
 }
 
+// TestACommitWithoutAnswerIsWrittenOnceBesideAnother: what became of it is not
+// taken from the run, which another server writes at the same time.
+func TestACommitWithoutAnswerIsWrittenOnceBesideAnother(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	proxy := dbtest.NewProxy(t, address)
+	one, other := dbtest.Open(t, proxy.Address), dbtest.Open(t, address)
+	run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+	must(t, one.Commit(t.Context(), []flow.Step{said(run.ID, "first", &run)})[0].Err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for ctx.Err() == nil {
+			for _, w := range other.Commit(context.Background(), []flow.Step{said(run.ID, "other", nil)}) {
+				if w.Err != nil {
+					t.Error(w.Err)
+				}
+			}
+		}
+	})
+	const steps = 60
+	for i := range steps {
+		proxy.CutNext([]dbtest.Cut{dbtest.CutLost, dbtest.CutAfter}[i%2])
+		must(t, one.Commit(t.Context(), []flow.Step{said(run.ID, fmt.Sprint(i), nil)})[0].Err)
+	}
+	cancel()
+	beside.Wait()
+
+	events, err := other.Events(t.Context(), run.ID, 0)
+	must(t, err)
+	times := map[string]int{}
+	for _, e := range events {
+		times[e.Text]++
+	}
+	for i := range steps {
+		if n := times[fmt.Sprint(i)]; n != 1 {
+			t.Errorf("step %d was written %d times", i, n)
+		}
+	}
+}
+
 // TestACommitWaitsForADatabaseThatIsAway, and says so when its time is over.
 func TestACommitWaitsForADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
