@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,12 +137,14 @@ func (c *control) log(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := follower{c: c, id: id, node: r.FormValue("node"), out: w, at: map[engine.NodeKey]int64{}}
+	if f.node != "" {
+		if err := c.checkNode(r.Context(), id, f.node); err != nil {
+			return err
+		}
+	}
 	open, err := f.look(r.Context(), false)
 	if err != nil {
 		return err
-	}
-	if f.node != "" && !f.seen && !open {
-		return engine.Errorf(engine.NotFound, "Run %s has no job or crawler named %q.", id, f.node)
 	}
 	tick := time.NewTicker(logPause)
 	defer tick.Stop()
@@ -168,7 +171,35 @@ type follower struct {
 	node string // "" is all
 	out  http.ResponseWriter
 	at   map[engine.NodeKey]int64
-	seen bool // a node of that name
+}
+
+// checkNode refuses the name of a job or crawler that is not part of a run, nor
+// may yet begin in it.
+func (c *control) checkNode(ctx context.Context, id engine.ID, name string) error {
+	run, err := c.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	nodes, err := c.Store.NodeRuns(ctx, id)
+	if err != nil {
+		return err
+	}
+	names, err := c.Store.Names(ctx)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for i := range nodes {
+		known = append(known, nodes[i].Name)
+	}
+	for _, ref := range run.Body.Refs() {
+		known = append(known, names.Of(ref))
+	}
+	if slices.Contains(known, name) {
+		return nil
+	}
+	slices.Sort(known)
+	return engine.Errorf(engine.NotFound, "Run %s has no job or crawler named %q. It has: %s.", id, name, strings.Join(slices.Compact(known), ", "))
 }
 
 // look writes whole lines; at the end also one that lacks its line break. It
@@ -187,7 +218,6 @@ func (f *follower) look(ctx context.Context, end bool) (open bool, err error) {
 		if f.node != "" && nodes[i].Name != f.node {
 			continue
 		}
-		f.seen = true
 		if err := f.copy(ctx, &nodes[i], end); err != nil {
 			return false, err
 		}

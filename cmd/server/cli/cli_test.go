@@ -363,6 +363,12 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if shown := s.ok(t, "run", "pause", string(run.ID)); !strings.Contains(shown, "Paused") {
 		t.Errorf("got\n%s\nwant the run paused", shown)
 	}
+	if shown := s.ok(t, "run", "show", string(run.ID)); !strings.Contains(shown, "Outcome    Paused\n") {
+		t.Errorf("got\n%s\nwant the run shown as paused", shown)
+	}
+	if list := s.ok(t, "run", "list"); !strings.Contains(list, "Paused") {
+		t.Errorf("got\n%s\nwant the run listed as paused", list)
+	}
 	if shown := s.ok(t, "run", "go-on", string(run.ID)); strings.Contains(shown, "Paused") {
 		t.Errorf("got\n%s\nwant the run going on", shown)
 	}
@@ -372,6 +378,15 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if _, err := s.run(t, "", "workflow", "run", "w", "--property", "Leest=1"); engine.CodeOf(err) != engine.Invalid || !strings.Contains(err.Error(), "no property Leest. It declares: Least.") {
 		t.Errorf("a property nobody knows: %v, want it refused and the right one named", err)
 	}
+	if _, err := s.run(t, "", "run", "log", string(run.ID), "--node", "coppy"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(err.Error(), `named "coppy". It has: copy.`) {
+		t.Errorf("the log of a node that is none: %v, want it refused and the right one named", err)
+	}
+	var queued control.Run
+	must(t, json.Unmarshal([]byte(s.ok(t, "workflow", "run", "w", "--json")), &queued))
+	if shown := s.ok(t, "run", "show", string(queued.ID)); !strings.Contains(shown, "Queued") || !strings.Contains(shown, "waits until another run of copy has ended") {
+		t.Errorf("got\n%s\nwant why its node waits", shown)
+	}
+	s.ok(t, "run", "stop", string(queued.ID))
 	short := strings.ToLower(string(run.ID[len(run.ID)-6:]))
 	if shown := s.ok(t, "run", "show", short); !strings.Contains(shown, string(run.ID)) {
 		t.Errorf("got\n%s\nwant the run that ends in %s", shown, short)

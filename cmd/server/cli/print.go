@@ -101,6 +101,8 @@ func outcome(r *engine.Run) string {
 		return "Stopped"
 	case !r.StopAsked.IsZero():
 		return "Stopping"
+	case !r.Paused.IsZero():
+		return "Paused"
 	}
 	return "Running"
 }

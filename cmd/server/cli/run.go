@@ -170,7 +170,7 @@ func runRows(t *table, r *control.Run) {
 	t.row("Of", r.Name+" v"+strconv.Itoa(r.Version))
 	t.row("Outcome", outcome(&r.Run))
 	if !r.Paused.IsZero() {
-		t.row("Paused", when(r.Paused))
+		t.row("Paused at", when(r.Paused))
 	}
 	t.field("Goes on from", string(r.Previous))
 	if r.Pick != nil {
@@ -191,6 +191,9 @@ func runRows(t *table, r *control.Run) {
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		t.row("Node", n.Name, states[n.State], spent(n.Started, n.Ended, now), figures(n))
+		if n.State == engine.Ready {
+			t.field("", n.Why)
+		}
 		t.field("", n.Error)
 	}
 }
