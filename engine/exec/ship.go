@@ -66,7 +66,7 @@ func (s *shipped) fetch(ctx context.Context) error {
 
 // run ships what is written until ctx ends, and then the rest.
 func (s *shipped) run(ctx context.Context, told func()) {
-	for ctx.Err() == nil {
+	for last := false; !last; {
 		select {
 		case <-ctx.Done():
 		case <-s.dirt:
@@ -75,6 +75,7 @@ func (s *shipped) run(ctx context.Context, told func()) {
 			case <-time.After(shipEvery):
 			}
 		}
+		last = ctx.Err() != nil // before the ship: what is written during it is not in it
 		if s.ship(context.WithoutCancel(ctx)) == nil {
 			told()
 		}
