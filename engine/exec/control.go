@@ -79,16 +79,14 @@ func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *f
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: old.Properties,
 		By: by, Trigger: old.Trigger, Due: old.Due, Previous: old.ID, Started: now, Deadline: deadline(&body, now),
 	}
-	e.keep(pin{run, g})
-	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	return e.doStart(ctx, pin{run, g}, func(run engine.Run, st flow.State) (flow.Writes, error) {
 		if err := mayStart(st, &w); err != nil {
 			return flow.Writes{}, err
 		}
 		writes := flow.Resume(g, st, run, again, now)
 		writes.Token = token
 		return writes, nil
-	}})
-	return written.Run, err
+	})
 }
 
 // againOf reads what the earlier run came to.

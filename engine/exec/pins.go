@@ -40,7 +40,9 @@ func (e *Exec) pinned(ctx context.Context, id engine.ID) (pin, error) {
 	if run.Kind == engine.RunWorkflow {
 		p.graph = graph.New(&run.Body)
 	}
-	e.keep(p)
+	if run.Open() { // nothing would take that of an ended one away again
+		e.keep(p)
+	}
 	return p, nil
 }
 
@@ -124,4 +126,10 @@ func (e *Exec) keep(p pin) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pins[p.run.ID] = p
+}
+
+func (e *Exec) forget(id engine.ID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.pins, id)
 }

@@ -83,16 +83,14 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if err := e.checkDeclared(ctx, &w, run.Properties, b.given); err != nil {
 		return engine.Run{}, err
 	}
-	e.keep(pin{run, g})
-	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	return e.doStart(ctx, pin{run, g}, func(run engine.Run, st flow.State) (flow.Writes, error) {
 		if err := mayStart(st, &w); err != nil {
 			return flow.Writes{}, err
 		}
 		writes := flow.Begin(g, st, run, start.ID, now)
 		writes.Fire, writes.Token = b.fire, b.token
 		return writes, nil
-	}})
-	return written.Run, err
+	})
 }
 
 // deadline is when a run that starts now is over its time; zero is never.
@@ -199,12 +197,21 @@ func (e *Exec) startAlone(ctx context.Context, head engine.Head, o Order, token 
 	if run.Kind == engine.RunCrawl {
 		ref.Kind = engine.KindCrawler
 	}
-	e.keep(pin{run: run})
-	written, err := e.do(ctx, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	return e.doStart(ctx, pin{run: run}, func(run engine.Run, st flow.State) (flow.Writes, error) {
 		writes := flow.BeginAlone(st, run, ref, now)
 		writes.Token = token
 		return writes, nil
-	}})
+	})
+}
+
+// doStart writes the run that decide begins. What it has pinned is kept before
+// that, for its nodes start with the commit; one that is refused keeps nothing.
+func (e *Exec) doStart(ctx context.Context, p pin, decide func(engine.Run, flow.State) (flow.Writes, error)) (engine.Run, error) {
+	e.keep(p)
+	written, err := e.do(ctx, flow.Step{Run: p.run.ID, New: &p.run, Decide: decide})
+	if err != nil {
+		e.forget(p.run.ID) // should it exist after all, pinned reads it again
+	}
 	return written.Run, err
 }
 
