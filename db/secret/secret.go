@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"dogear/engine"
@@ -79,6 +80,9 @@ func readOrMake(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the secret key: %w", err)
 	}
+	if len(text) == 0 {
+		return "", engine.Errorf(engine.Invalid, "The file of the secret key %s is empty. Put the key back from a backup; if there is none, remove the file and a new key is made, with which the secrets of connections must be entered again.", path)
+	}
 	return string(text), nil
 }
 
@@ -88,15 +92,33 @@ func makeFile(path string) (string, error) {
 		return "", fmt.Errorf("make a secret key: %w", err)
 	}
 	text := base64.StdEncoding.EncodeToString(raw) + "\n"
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("keep the secret key: %w", err)
-	}
-	_, err = file.WriteString(text)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+	if err := place(path, text); err != nil {
 		return "", fmt.Errorf("keep the secret key: %w", err)
 	}
 	return text, nil
+}
+
+// place makes the file at path, whole or not at all: an empty key would keep
+// the server from ever starting, and one that the disk does not have yet might
+// seal what nobody opens again. A file that is there is never written over.
+func place(path, text string) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(file.Name(), path); err != nil { // a rename would replace what is there
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Seal encrypts plain. about is bound to the blob: it opens for nothing else.
