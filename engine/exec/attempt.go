@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,15 +16,17 @@ import (
 
 // attempt is a node run that this server works on.
 type attempt struct {
-	e      *Exec
-	node   engine.NodeRun // as it was last written
-	run    engine.Run
-	told   map[string]string // the properties of the run as this attempt is told them
-	job    *engine.Job
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-	log    *logFile
-	apart  atomic.Bool // its process lives apart from this server
+	e     *Exec
+	node  engine.NodeRun // as it was last written
+	run   engine.Run
+	told  map[string]string // the properties of the run as this attempt is told them
+	job   *engine.Job
+	limit time.Duration
+	// overtime says that it ran longer than limit, and where to set another one.
+	overtime string
+	cancel   context.CancelCauseFunc
+	log      *logFile
+	apart    atomic.Bool // its process lives apart from this server
 	// batch is the one of this attempt, once it is planned.
 	batch *engine.Batch
 }
@@ -192,7 +193,7 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	}
 	result, err := work.Run(limited, input, a)
 	if state := ended(limited, ""); state != "" && result.State != engine.Succeeded {
-		return runner.Result{State: state, Error: sentence(state, a.limit), Counts: result.Counts, Batch: result.Batch}, nil
+		return runner.Result{State: state, Error: a.sentence(state), Counts: result.Counts, Batch: result.Batch}, nil
 	}
 	return result, err
 }
@@ -208,9 +209,9 @@ func ended(ctx context.Context, otherwise engine.State) engine.State {
 	return otherwise
 }
 
-func sentence(state engine.State, timeout time.Duration) string {
+func (a *attempt) sentence(state engine.State) string {
 	if state == engine.TimedOut {
-		return fmt.Sprintf("It ran longer than its limit of %s and was ended. Give the job more time, or let it read less at once.", timeout)
+		return a.overtime
 	}
 	return ""
 }
@@ -218,6 +219,7 @@ func sentence(state engine.State, timeout time.Duration) string {
 // load reads what the attempt works on, as it is now.
 func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 	var timeout engine.Minutes
+	by, more := "", "Give the job more time, or let it read less at once."
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err != nil {
 		return runner.Attempt{}, err
@@ -237,7 +239,11 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		a.node.Name, a.node.Version = job.Name, job.Version
 		timeout = job.Timeout
 		if own := p.action(&a.node); own != nil {
-			timeout = cmp.Or(own.Timeout, timeout)
+			if own.Timeout > 0 {
+				timeout = own.Timeout
+				by = fmt.Sprintf(", which trigger %s sets for this start instead of the job's,", p.graph.Trigger(a.node.By).Name)
+				more = "Give this start more time there, or let it read less at once."
+			}
 			if own.Retries != nil {
 				job.Retries = *own.Retries
 			}
@@ -252,13 +258,14 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		}
 		input.Crawler = &crawler
 		a.node.Name, a.node.Version = crawler.Name, crawler.Version
-		timeout = crawler.Timeout
+		timeout, more = crawler.Timeout, "Give the crawler more time, or let it look through less at once."
 	case engine.KindWorkflow, engine.KindConnection:
 	}
 	if timeout <= 0 {
 		timeout = engine.DefaultTimeout
 	}
 	a.limit = timeout.Duration()
+	a.overtime = fmt.Sprintf("It ran longer than its limit of %s%s and was ended. %s", a.limit, by, more)
 	input.Node = a.node
 	if a.node.Process.Apart {
 		input.Left = &runner.Left{Process: a.node.Process, Logged: a.log.counts()}
