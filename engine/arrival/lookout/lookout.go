@@ -154,7 +154,7 @@ const shortest = time.Second
 func (l *Lookout) watch(ctx context.Context, t engine.EventTrigger) {
 	hints, err := l.Places.Hints(ctx, arrival.Place(t.Rule))
 	if err != nil {
-		l.Log.Debug("nothing tells of new files; they are found by looking", "trigger", t.Trigger, "err", err)
+		l.Log.Info("nothing tells of new files yet; they are found by looking", "trigger", t.Trigger, "path", t.Rule.Path, "err", err)
 	}
 	every := arrival.Every(t.Rule)
 	next, soon := t.Looked.Add(every), t.Based.IsZero()
@@ -176,6 +176,9 @@ func (l *Lookout) watch(ctx context.Context, t engine.EventTrigger) {
 		}
 		if l.Now().Before(next) {
 			continue
+		}
+		if err != nil { // such as for a folder that did not exist; asked before the look, so that nothing comes in between
+			hints, err = l.Places.Hints(ctx, arrival.Place(t.Rule))
 		}
 		age := every - shortest // two servers look as often as one
 		if soon {

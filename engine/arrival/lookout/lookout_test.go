@@ -32,11 +32,22 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// quiet are places without hints: what the kernel tells does not come in fake
-// time.
-type quiet struct{ *source.Source }
+// quiet are places that hint only at what a test says: what the kernel tells
+// does not come in fake time.
+type quiet struct {
+	*source.Source
+	hints chan struct{}
+}
 
-func (quiet) Hints(context.Context, engine.Source) (<-chan struct{}, error) { return nil, nil }
+// Hints asks for the folder of src, as the kernel does, and so fails without one.
+func (q quiet) Hints(_ context.Context, src engine.Source) (<-chan struct{}, error) {
+	if q.hints != nil {
+		if _, err := os.Stat(filepath.Dir(src.Path)); err != nil {
+			return nil, err
+		}
+	}
+	return q.hints, nil
+}
 
 // List finds buckets empty; folders are real.
 func (q quiet) List(ctx context.Context, src engine.Source) iter.Seq2[bookmark.Listed, error] {
@@ -52,6 +63,7 @@ type site struct {
 	dir     string
 	trigger engine.ID
 	queue   *queue
+	hints   chan struct{} // nil: nothing tells
 }
 
 // bubble tells a story in fake time over a real database and a real folder.
@@ -87,7 +99,7 @@ func (s *site) runOn(t *testing.T, dir string, long time.Duration, within func()
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	places := quiet{source.New(place.Roots{Base: dir, Allowed: []string{dir}}, bucket.New(nil))}
+	places := quiet{source.New(place.Roots{Base: dir, Allowed: []string{dir}}, bucket.New(nil)), s.hints}
 	look := lookout.New(s.store, places, s.queue, slog.New(slog.DiscardHandler), time.Now, func(engine.ID) {})
 	ended := make(chan error)
 	go func() { ended <- look.Run(ctx) }()
@@ -197,6 +209,29 @@ func TestAPlaceThatIsAwayIsSaidAndLosesNothing(t *testing.T) {
 		if state, err = s.store.EventTrigger(t.Context(), s.trigger); err != nil || state.Trouble != "" {
 			t.Errorf("afterwards trouble = %q, %v, want none", state.Trouble, err)
 		}
+	})
+}
+
+// TestAFolderThatIsMadeLaterHintsOnceItIsThere, though it was not when the
+// workflow was published.
+func TestAFolderThatIsMadeLaterHintsOnceItIsThere(t *testing.T) {
+	bubble(t, engine.EventRule{Every: 600}, func(t *testing.T, s *site) {
+		s.hints = make(chan struct{})
+		must(t, os.Remove(filepath.Join(s.dir, "in")))
+
+		s.run(t, 15*time.Minute, func() {
+			time.Sleep(time.Minute)
+			must(t, os.Mkdir(filepath.Join(s.dir, "in"), 0o755))
+			time.Sleep(10 * time.Minute) // there was a look meanwhile
+			s.drop(t, "a.csv", "x", time.Now())
+			select {
+			case s.hints <- struct{}{}:
+			case <-time.After(time.Minute):
+				t.Error("nobody listens for hints at the folder")
+			}
+			time.Sleep(10 * time.Second)
+			s.want(t, "a.csv") // the next look without a hint is nine minutes away
+		})
 	})
 }
 
