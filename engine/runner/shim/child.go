@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,11 +93,12 @@ func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
 	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
-	if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
+	line, _, whole := strings.Cut(string(text), "\n")
+	if err != nil || !whole {
 		return 0, false // it is just being written, or never was
 	}
 	failpoint.Hit("shim.exit.after")
-	code, err = strconv.Atoi(string(bytes.TrimSpace(text)))
+	code, err = strconv.Atoi(line) // not of noExit, be it half written over
 	return code, err == nil
 }
 

@@ -18,7 +18,10 @@ read -r gone
 while :; do
 	left=
 	for dir in */*/; do
-		[ -e "$dir/began" ] && [ ! -e "$dir/exit" ] || continue
+		[ -e "$dir/began" ] || continue
+		code=
+		read -r code <"$dir/exit"
+		[ ! "$code" ] || continue
 		left=yes
 		for file in "$dir/out" "$dir/err"; do
 			[ "$(wc -c <"$file")" -le "$1" ] || truncate -s "$1" "$file"

@@ -21,11 +21,15 @@ import (
 const (
 	startFile = "start" // what the shim runs once it is released
 	beganFile = "began" // is there once the script may have begun
-	exitFile  = "exit"  // its exit code and a line feed
+	exitFile  = "exit"  // its exit code and a line feed, over what noExit holds the room with
 	OutFile   = "out"   // what it wrote to its output
 	ErrFile   = "err"   // and to its errors
 	workDir   = "work"  // in which it begins
 )
+
+// noExit is what the file of the exit code holds until there is one: on a disk
+// that is full by then, writing over it needs no room.
+const noExit = "       \n"
 
 // held is the shim: two shells of some hundred kB, in a session of their own.
 // The second waits for its release and then becomes the program; the first
@@ -34,7 +38,7 @@ const (
 const held = `trap : TERM INT HUP
 ( IFS= read -r go <&3 || exit 3; exec 3<&-; . ./start ) </dev/null >>out 2>>err
 code=$?
-[ ! -e began ] || echo $code >exit`
+[ ! -e began ] || echo $code 1<>exit`
 
 // Command is a program for a shim to run.
 type Command struct {
@@ -213,6 +217,10 @@ func (s *Shims) begin() (*shim, error) {
 	s.mu.Unlock()
 	if err := os.MkdirAll(filepath.Join(dir, workDir), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of a shim: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, exitFile), []byte(noExit), 0o600); err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, fmt.Errorf("keep room for an exit code: %w", err)
 	}
 	read, release, err := os.Pipe()
 	if err != nil {
