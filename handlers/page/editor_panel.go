@@ -67,6 +67,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	}
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {
 		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
+		panel.Planned = d.planned(panel.Trigger)
 		panel.Info = infoOfTrigger(panel.Trigger)
 		panel.Starts = d.starts(func(t *engine.Trigger, _ engine.Ref) bool { return t.ID == panel.Trigger.ID })
 		if panel.Trigger.Type == engine.OnEvent {
@@ -86,6 +87,12 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 		panel.Bookmarks, err = p.Store.BookmarksOf(c.Request().Context(), ref.ID)
 	}
 	return panel, err
+}
+
+// planned reports whether the schedule of t is another one than is published.
+func (d *desk) planned(t *engine.Trigger) bool {
+	now := d.published.Trigger(t.ID)
+	return d.published.Version == 0 || now == nil || now.Disabled || now.Schedule != t.Schedule || now.Zone != t.Zone
 }
 
 // describe fills in what a panel shows of a job or crawler.

@@ -280,6 +280,38 @@ func TestAScheduleSaysWhatBecomesOfTimesThatCannotRun(t *testing.T) {
 	}
 }
 
+// TestNextStartsCountOncePublished: that they do not yet is said only while the
+// schedule is another one than is published. They stand in its own zone.
+func TestNextStartsCountOncePublished(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	card := s.at("/cards/" + string(daily))
+	const planned = "They count once the workflow is published."
+
+	_, first := s.get(t, card)
+	_, err := s.store.PublishWorkflow(t.Context(), s.workflow, 5, nil, "owner", noon, func(engine.Trigger) time.Time { return noon })
+	must(t, err)
+	_, published := s.get(t, card)
+	form := url.Values{
+		"name": {"Nightly"}, "seen.name": {"Daily"}, "schedule": {"cron(0 2 * * ? *)"}, "seen.schedule": {"cron(0 2 * * ? *)"}, "enabled": {"yes"},
+		"zone": {""}, "seen.zone": {""}, "missed": {""}, "seen.missed": {""}, "overlap": {""}, "seen.overlap": {""},
+	}
+	_, renamed := s.change(t, card, form)
+	form.Set("seen.name", "Nightly")
+	form.Set("zone", "Europe/Berlin")
+	_, moved := s.change(t, card, form)
+
+	contains(t, "a schedule that was never published", first, planned, "02:00 UTC", "In the schedule&#39;s zone, UTC.")
+	contains(t, "a schedule in another zone", moved, planned, "02:00 CET", "In the schedule&#39;s zone, Europe/Berlin.")
+	for about, panel := range map[string]string{"a published schedule": published, "a new name alone": renamed} {
+		contains(t, about, panel, "Next starts")
+		if strings.Contains(panel, planned) {
+			t.Errorf("of %s it says that it does not count yet", about)
+		}
+	}
+}
+
 func TestPublishSaysWhatItChangesAndDoesExactlyThat(t *testing.T) {
 	t.Parallel()
 	s := edit(t)

@@ -110,6 +110,7 @@ type Panel struct {
 	Trigger *engine.Trigger
 	Seen    *engine.Trigger // what the person saw before a form that was refused; nil otherwise
 	Next    []time.Time     // when a schedule fires next
+	Planned bool            // whether these times count only once the workflow is published
 	Ticks   []engine.Tick   // what became of its last due times, newest first
 	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
@@ -141,6 +142,15 @@ func (p Panel) seen() *engine.Trigger {
 		return p.Seen
 	}
 	return p.Trigger
+}
+
+// zone is that of the schedule; UTC where it names none, or none that is known.
+func (p Panel) zone() *time.Location {
+	zone, err := time.LoadLocation(p.Trigger.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 func (p Panel) seq() string { return strconv.FormatInt(p.Seq, 10) }
