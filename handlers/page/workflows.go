@@ -143,16 +143,20 @@ func comesWords(coming engine.Coming, now time.Time) string {
 }
 
 // nextStart says when the first of the schedules of w starts its next run. It is
-// paused where all of them are.
+// paused where all that starts w by itself is, by schedule or by events.
 func (p *Pages) nextStart(w engine.Workflow, schedules map[engine.ID]engine.Schedule) engine.Coming {
 	var first engine.Coming
 	paused, active := false, false
 	for i := range w.Triggers {
-		if w.Triggers[i].Type != engine.Scheduled {
+		t := &w.Triggers[i]
+		if t.Type != engine.Scheduled && t.Type != engine.OnEvent {
 			continue
 		}
-		coming := p.comes(&w.Triggers[i], schedules)
-		paused, active = paused || coming.Paused, active || !coming.Paused
+		paused, active = paused || t.Disabled, active || !t.Disabled
+		if t.Type == engine.OnEvent {
+			continue
+		}
+		coming := p.comes(t, schedules)
 		if !coming.At.IsZero() && (first.At.IsZero() || coming.At.Before(first.At)) {
 			first.At = coming.At
 		}

@@ -35,7 +35,7 @@ func (i Item) starter() string {
 		of   engine.TriggerType
 		word string
 	}{{engine.Scheduled, "Never again"}, {engine.OnEvent, "By events"}} {
-		if slices.ContainsFunc(i.Workflow.Triggers, func(t engine.Trigger) bool { return t.Type == kind.of }) {
+		if slices.ContainsFunc(i.Workflow.Triggers, func(t engine.Trigger) bool { return t.Type == kind.of && !t.Disabled }) {
 			return kind.word
 		}
 	}
