@@ -35,6 +35,12 @@ func (p *Pages) runNode(c web.Ctx) error {
 func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) {
 	node := v.Node(card, int(number(c, "start", 0)), int(number(c, "attempt", 0)), c.QueryParam("tab"))
 	ctx := c.Request().Context()
+	if node.Name == "" && !node.Ref.IsZero() { // it has not started
+		var err error
+		if node.Name, err = p.nameOf(ctx, node.Ref.ID); err != nil {
+			return node, err
+		}
+	}
 	if node.Attempt.Batch != "" {
 		batch, err := p.Store.Batch(ctx, node.Attempt.Batch)
 		if err != nil && engine.CodeOf(err) != engine.NotFound {

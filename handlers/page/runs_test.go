@@ -151,6 +151,23 @@ func TestARunSaysWhereItComesFrom(t *testing.T) {
 	}
 }
 
+// TestTheHeadingOfANodeThatHasNotStartedIsItsJob, as the job is called now.
+func TestTheHeadingOfANodeThatHasNotStartedIsItsJob(t *testing.T) {
+	t.Parallel()
+	var crawler engine.Ref
+	s, _ := steered(t, func(r *engine.Run) { r.Body.Triggers[1].Actions[0].Ref = crawler })
+	crawler = s.nodes[1].Ref
+	s.nodes[1] = s.nodes[0] // so that the crawler has none
+	ref := crawler.String()
+
+	_, panel := s.get(t, "/runs/"+string(runID)+"/nodes/"+ref)
+	_, page := s.get(t, "/runs/"+string(runID)+"?node="+ref)
+
+	for about, shown := range map[string]string{"the panel": panel, "the page": page} {
+		contains(t, about, shown, `<h2><a href="/crawlers/`+string(s.crawler)+`">curated-crawler</a></h2>`, "Waiting")
+	}
+}
+
 // TestTheMenuOfANodeOffersWhatItsRunAllows: marks only once the run has ended.
 func TestTheMenuOfANodeOffersWhatItsRunAllows(t *testing.T) {
 	t.Parallel()
