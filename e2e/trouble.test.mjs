@@ -114,6 +114,28 @@ test("a run page whose socket was cut shows the end of the run by a snapshot", a
   for (const card of await cards(page).filter({ has: page.locator(".foot") }).all()) await card.getByText("Succeeded").first().waitFor();
 });
 
+test("an answer that comes late does not hide the end of a run", async () => {
+  const page = await house.page(sample);
+  await house.quiet();
+  let calls = 0;
+  let arrive;
+  const late = new Promise((resolve) => { arrive = resolve; });
+  await page.route(/\/head$/, async (route) => {
+    if (calls++ > 0) return route.continue();
+    const response = await route.fetch(); // it says that the run is under way
+    await late;
+    await route.fulfill({ response }).catch(() => {}); // nobody may wait for it any more
+  });
+  await page.getByTestId("run").click();
+  await page.waitForURL(/\/runs\//);
+  const watcher = await house.page(new URL(page.url()).pathname);
+  await watcher.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
+  await page.getByText("3 done").waitFor(); // the page has heard of it
+  arrive();
+
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor();
+});
+
 test("a double click on Run starts one run, however fast the server answers", async () => {
   const page = await house.page(sample);
   await page.locator("dog-canvas.ready").waitFor();

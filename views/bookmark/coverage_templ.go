@@ -71,7 +71,7 @@ func Covered(v View, c rules.Coverage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-trigger=\"dogear:bookmarks-changed from:body\" hx-swap=\"outerHTML\"><header><h2 id=\"coverage-title\">Coverage</h2><span class=\"tiny\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-trigger=\"dogear:bookmarks-changed from:body\" hx-sync=\"replace\" hx-swap=\"outerHTML\"><header><h2 id=\"coverage-title\">Coverage</h2><span class=\"tiny\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -142,7 +142,7 @@ func EventState(p Panel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" hx-trigger=\"dogear:events-changed from:body, dogear:runs-changed from:body\" hx-swap=\"outerHTML\"><h3>Events</h3>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" hx-trigger=\"dogear:events-changed from:body, dogear:runs-changed from:body\" hx-sync=\"replace\" hx-swap=\"outerHTML\"><h3>Events</h3>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

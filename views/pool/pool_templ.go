@@ -36,7 +36,7 @@ func Page(v View) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"pools\" class=\"card\" hx-get=\"/pools\" hx-trigger=\"dogear:pools-changed from:body\" hx-swap=\"outerHTML\"><header><h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"pools\" class=\"card\" hx-get=\"/pools\" hx-trigger=\"dogear:pools-changed from:body\" hx-sync=\"replace\" hx-swap=\"outerHTML\"><header><h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
