@@ -26,8 +26,8 @@ export async function open({ sample = false, args = [] } = {}) {
     data: join(dir, "data"),
     // page opens an address in a window of its own and fails the test on any
     // error the browser reports.
-    async page(path, { width = 1440, height = 900, theme = "light" } = {}) {
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, storageState: state, permissions: ["clipboard-write"] });
+    async page(path, { width = 1440, height = 900, theme = "light", zone } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, timezoneId: zone, storageState: state, permissions: ["clipboard-write"] });
       const page = await context.newPage();
       page.problems = [];
       page.on("pageerror", (e) => page.problems.push(String(e)));

@@ -98,6 +98,24 @@ test("the total of runs follows them on any page", async () => {
   assert.equal(await page.locator("#nav [aria-current=page]").innerText(), "Query");
 });
 
+test("times stay in the zone of the person when a list is written anew", async () => {
+  const page = await house.page("/workflows", { zone: "Asia/Tokyo" });
+  await settled(page);
+  const next = page.locator("#workflows time[data-show=moment]").first();
+  const there = await next.evaluate((time) => {
+    const at = new Date(time.dateTime); // the browser's own words for it
+    return [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
+  });
+  const swapped = page.waitForResponse((r) => r.url().includes("/workflows") && r.request().headers()["hx-request"] === "true");
+  await page.evaluate(() => {
+    window.morphed = new Promise((done) => new MutationObserver(() => done(true)).observe(document.querySelector("#workflows"), { characterData: true, childList: true, subtree: true }));
+    document.body.dispatchEvent(new Event("dogear:runs-changed"));
+  });
+  await swapped;
+  await page.evaluate(() => window.morphed);
+  assert.match(await next.textContent(), new RegExp(`${there}$`));
+});
+
 test("nothing was reported by the browser", () => {
   assert.deepEqual(house.problems(), []);
 });

@@ -14,9 +14,20 @@ export const serverNow = (): number => Date.now() + skew;
 
 export function startTimes(): void {
   found<HTMLTimeElement>("time[data-show]", localise);
+  new MutationObserver(localiseAgain).observe(document.documentElement, { characterData: true, subtree: true });
   found<HTMLElement>("[data-since]", tick);
   setInterval(() => document.querySelectorAll<HTMLElement>("[data-since]").forEach(tick), 1000);
   setInterval(() => document.querySelectorAll<HTMLTimeElement>('time[data-show="ago"]').forEach(localise), 30_000);
+}
+
+// localiseAgain mends times that a morph of htmx has put back to the words of the
+// server: it changes the text of an element that stays. localise puts a new text
+// in its place, which does not call this again.
+function localiseAgain(records: MutationRecord[]): void {
+  for (const { target } of records) {
+    const time = target.parentElement;
+    if (time?.matches("time[data-show]")) localise(time as HTMLTimeElement);
+  }
 }
 
 function localise(time: HTMLTimeElement): void {
