@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dogear/engine"
-	"dogear/engine/bookmark"
 	"dogear/engine/failpoint"
 	"dogear/engine/flow"
 	"dogear/engine/runner"
@@ -20,7 +19,7 @@ import (
 // finish writes how an attempt ended: in one transaction where nothing is to
 // be published, else in the first of two.
 func (a *attempt) finish(ctx context.Context, r runner.Result) {
-	moves, inputs, err := a.moves(ctx, r)
+	moves, inputs, err := a.movesThrough(ctx, r)
 	if err == nil && r.State == engine.Succeeded && r.Batch != nil {
 		if err = a.commit(ctx, r, moves, inputs); err == nil {
 			a.publish(ctx)
@@ -28,6 +27,7 @@ func (a *attempt) finish(ctx context.Context, r runner.Result) {
 		}
 	}
 	switch {
+	case errors.Is(err, runner.ErrDrain): // the next server does the same plan again
 	case errors.Is(err, runner.ErrStop):
 		a.end(ctx, runner.Result{State: engine.Stopped, Counts: r.Counts}, nil, nil)
 	case err != nil:
@@ -235,99 +235,4 @@ func (e *Exec) tidy(left []engine.NodeRun) {
 		}
 		_ = os.Remove(filepath.Join(work, run.Name())) // one that is not empty is in use
 	}
-}
-
-// moves works out how the result moves the bookmarks of the job or crawler,
-// writing the pages of their ledgers ahead of the commit.
-func (a *attempt) moves(ctx context.Context, r runner.Result) ([]flow.Move, []flow.Input, error) {
-	if a.batch == nil {
-		return nil, nil, nil
-	}
-	var moves []flow.Move
-	var inputs []flow.Input
-	for _, part := range a.batch.Plan.Sources {
-		change := changeOf(r, part)
-		input, err := a.input(ctx, part, r.State)
-		if err != nil {
-			return nil, nil, err
-		}
-		if input != nil {
-			inputs = append(inputs, *input)
-		}
-		if part.Read == engine.ReadAll {
-			continue
-		}
-		move, err := a.move(ctx, part, change, r.State)
-		if err != nil {
-			return nil, nil, err
-		}
-		if move != nil {
-			moves = append(moves, *move)
-		}
-	}
-	return moves, inputs, nil
-}
-
-func changeOf(r runner.Result, part engine.SourcePlan) runner.LedgerChange {
-	for _, c := range r.Ledger {
-		if c.Ctx == part.Ctx {
-			return c
-		}
-	}
-	return runner.LedgerChange{}
-}
-
-// move is the advance of one bookmark, nil where it stays. What was held is
-// kept whatever the state, so that nobody stumbles over it again.
-func (a *attempt) move(ctx context.Context, part engine.SourcePlan, change runner.LedgerChange, state engine.State) (*flow.Move, error) {
-	entries := slices.Clone(change.Entries)
-	for i := range entries {
-		entries[i].Run = a.node.Run
-	}
-	if state == engine.Succeeded {
-		entries = bookmark.Settled(part, a.node.Run, entries)
-	} else {
-		entries = slices.DeleteFunc(entries, func(e engine.Entry) bool { return e.State != engine.EntryHeld })
-	}
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	mark, err := a.e.Store.BookmarkOf(ctx, a.node.Ref.ID, part.Ctx)
-	if err != nil {
-		return nil, err
-	}
-	if mark == nil {
-		mark = &engine.Bookmark{ID: engine.NewID(a.e.Now()), Job: a.node.Ref.ID, Ctx: part.Ctx}
-	}
-	if mark.Paused || !part.Moves {
-		return nil, nil
-	}
-	mark.Fingerprint = part.Fingerprint
-	from, root := part.LedgerVersion, part.LedgerRoot
-	mark.Version, mark.Root = from, root // the store refuses it where the ledger has moved on
-	moved, line, err := bookmark.Advance(ctx, a.e.Store, *mark, entries, change.Rows, bookmark.By{
-		Who: a.run.By, At: a.e.Now().UTC(), Run: a.node.Run,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("write the ledger of %s: %w", part.Ctx, err)
-	}
-	return &flow.Move{Bookmark: moved, Move: line, From: from, FromRoot: root}, nil
-}
-
-// input packs what one source of a successful attempt read, so that it can be
-// asked for ever after.
-func (a *attempt) input(ctx context.Context, part engine.SourcePlan, state engine.State) (*flow.Input, error) {
-	if state != engine.Succeeded || len(part.Taken) == 0 {
-		return nil, nil
-	}
-	entries := make([]engine.Entry, len(part.Taken))
-	for i, o := range part.Taken {
-		entries[i] = engine.Entry{Object: o.Object, Run: a.node.Run, State: engine.EntryRead}
-	}
-	slices.SortFunc(entries, func(x, y engine.Entry) int { return strings.Compare(x.Key, y.Key) })
-	written, err := bookmark.Write(ctx, a.e.Store, bookmark.Empty, entries)
-	if err != nil {
-		return nil, fmt.Errorf("keep what was read of %s: %w", part.Source, err)
-	}
-	return &flow.Input{Batch: a.batch.ID, Ctx: part.Ctx, Root: written.Root, Files: written.Files, Bytes: written.Bytes}, nil
 }
