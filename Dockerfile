@@ -15,7 +15,7 @@ RUN go mod download
 COPY . .
 COPY --from=web /src/static/dist ./static/dist
 # The same way of linking as in the Makefile (docs/adr/0019).
-RUN CGO_ENABLED=1 go build -trimpath -ldflags '-extldflags "-Wl,--no-export-dynamic -Wl,-Ttext-segment=0x410000"' -o /dogear ./cmd/server
+RUN CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -DHAVE_FDATASYNC=1" go build -trimpath -ldflags '-extldflags "-Wl,--no-export-dynamic -Wl,-Ttext-segment=0x410000"' -o /dogear ./cmd/server
 
 FROM debian:bookworm-slim
 RUN apt-get update \

@@ -10,6 +10,11 @@ WEB_FILES := $(shell git ls-files static package.json package-lock.json)
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
+# SQLite trusts fdatasync only where it is told so (docs/adr/0026).
+ifeq ($(shell uname -s),Linux)
+export CGO_CFLAGS ?= -g -O2 -DHAVE_FDATASYNC=1
+endif
+
 .PHONY: build
 build: bin/dogear ## build bin/dogear
 
