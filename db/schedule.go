@@ -37,12 +37,16 @@ func (r *scheduleRow) schedule() (engine.Schedule, error) {
 	}, nil
 }
 
-// Schedules lists every schedule, the one due next first; those that never
-// come again are last.
-func (s *Store) Schedules(ctx context.Context) ([]engine.Schedule, error) {
+// Schedules returns every schedule by its trigger.
+func (s *Store) Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error) {
 	var rows []scheduleRow
-	err := s.read.NewSelect().Model(&rows).OrderExpr("next_at = 0, next_at, trigger_id").Scan(ctx)
-	return collect(rows, err, (*scheduleRow).schedule)
+	err := s.read.NewSelect().Model(&rows).Scan(ctx)
+	all, err := collect(rows, err, (*scheduleRow).schedule)
+	of := make(map[engine.ID]engine.Schedule, len(all))
+	for _, schedule := range all {
+		of[schedule.Trigger] = schedule
+	}
+	return of, err
 }
 
 // DueSchedules lists the schedules that are due at now, the longest due first,

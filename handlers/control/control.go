@@ -35,7 +35,7 @@ type Store interface {
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
 	// Schedules lists when each schedule is due next.
-	Schedules(ctx context.Context) ([]engine.Schedule, error)
+	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
 	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -61,7 +60,7 @@ func (c *control) workflows(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schedules, err := c.schedules(r.Context())
+	schedules, err := c.Store.Schedules(r.Context())
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schedules, err := c.schedules(r.Context())
+	schedules, err := c.Store.Schedules(r.Context())
 	if err != nil {
 		return err
 	}
@@ -91,16 +90,6 @@ func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, view)
-}
-
-// schedules are the rows of all schedules by their triggers.
-func (c *control) schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error) {
-	all, err := c.Store.Schedules(ctx)
-	rows := make(map[engine.ID]engine.Schedule, len(all))
-	for _, s := range all {
-		rows[s.Trigger] = s
-	}
-	return rows, err
 }
 
 func (c *control) view(r *http.Request, w engine.Workflow, schedules map[engine.ID]engine.Schedule) (Workflow, error) {

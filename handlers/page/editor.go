@@ -144,7 +144,7 @@ func (p *Pages) desk(c web.Ctx) (*desk, error) {
 	if d.used, err = p.usedBy(ctx); err != nil {
 		return nil, err
 	}
-	if d.schedules, err = p.schedules(ctx); err != nil {
+	if d.schedules, err = p.Store.Schedules(ctx); err != nil {
 		return nil, err
 	}
 	for _, job := range d.jobs {

@@ -22,7 +22,7 @@ type workflowStore interface {
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	// Schedules lists when each schedule is due next.
-	Schedules(ctx context.Context) ([]engine.Schedule, error)
+	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	// StartedBy returns the run that a token has started; NotFound where there is
 	// none since then.
 	StartedBy(ctx context.Context, object engine.ID, token string, since time.Time) (run engine.ID, asked string, err error)
@@ -93,7 +93,7 @@ func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 	if err != nil {
 		return list, err
 	}
-	schedules, err := p.schedules(ctx)
+	schedules, err := p.Store.Schedules(ctx)
 	if err != nil {
 		return list, err
 	}
@@ -109,16 +109,6 @@ func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 		list.Items = append(list.Items, workflow.Item{Workflow: w, Runs: runs, Next: p.nextStart(w, schedules)})
 	}
 	return list, nil
-}
-
-// schedules are the rows of all schedules by their triggers.
-func (p *Pages) schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error) {
-	all, err := p.Store.Schedules(ctx)
-	rows := make(map[engine.ID]engine.Schedule, len(all))
-	for _, s := range all {
-		rows[s.Trigger] = s
-	}
-	return rows, err
 }
 
 // comes says when a trigger of a published workflow starts its next run, by its

@@ -3,6 +3,7 @@ package alarm_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -100,12 +101,22 @@ func TestMissedTimeIsSkippedAndTheNextOneFires(t *testing.T) {
 		if want := []time.Time{first.AddDate(0, 0, 1)}; !slices.EqualFunc(s.fired, want, time.Time.Equal) {
 			t.Errorf("fired at %v, want %v: the missed noon is skipped", s.fired, want)
 		}
-		all, err := store.Schedules(t.Context())
-		must(t, err)
-		if want := first.AddDate(0, 0, 2); len(all) != 1 || !all[0].Next.Equal(want) {
-			t.Errorf("next = %+v, want %s", all, want)
+		schedule := only(t, store)
+		if want := first.AddDate(0, 0, 2); !schedule.Next.Equal(want) {
+			t.Errorf("next = %s, want %s", schedule.Next, want)
 		}
 	})
+}
+
+// only is the one schedule there is.
+func only(t *testing.T, store *db.Store) engine.Schedule {
+	t.Helper()
+	all, err := store.Schedules(t.Context())
+	must(t, err)
+	if len(all) != 1 {
+		t.Fatalf("the schedules are %+v, want one", all)
+	}
+	return slices.Collect(maps.Values(all))[0]
 }
 
 func TestFullWorkflowSkipsItsTick(t *testing.T) {
@@ -113,10 +124,9 @@ func TestFullWorkflowSkipsItsTick(t *testing.T) {
 		s.full = func() bool { return true }
 		run(25 * time.Minute)
 
-		all, err := store.Schedules(t.Context())
-		must(t, err)
-		if len(s.fired) != 0 || !all[0].Next.After(time.Now()) {
-			t.Errorf("fired %v and next is %s at %s, want nothing piled up", s.fired, all[0].Next, time.Now())
+		schedule := only(t, store)
+		if len(s.fired) != 0 || !schedule.Next.After(time.Now()) {
+			t.Errorf("fired %v and next is %s at %s, want nothing piled up", s.fired, schedule.Next, time.Now())
 		}
 	})
 }
@@ -147,12 +157,11 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 				if !slices.EqualFunc(s.fired, want, time.Time.Equal) {
 					t.Errorf("fired at %v, want %v", s.fired, want)
 				}
-				all, err := store.Schedules(t.Context())
-				must(t, err)
-				if next := first.AddDate(0, 0, 3); !all[0].Next.Equal(next) {
-					t.Errorf("next = %s, want %s", all[0].Next, next)
+				schedule := only(t, store)
+				if next := first.AddDate(0, 0, 3); !schedule.Next.Equal(next) {
+					t.Errorf("next = %s, want %s", schedule.Next, next)
 				}
-				ticks, err := store.Ticks(t.Context(), all[0].Trigger, 10)
+				ticks, err := store.Ticks(t.Context(), schedule.Trigger, 10)
 				must(t, err)
 				var notes []string
 				for _, tick := range ticks {
@@ -189,10 +198,9 @@ func TestD13OneDueTimeWaitsForARunToEnd(t *testing.T) {
 		s.full = func() bool { return time.Since(start) < 35*time.Minute }
 
 		run(30 * time.Minute)
-		all, err := store.Schedules(t.Context())
-		must(t, err)
-		if len(s.fired) != 0 || !all[0].Held.Equal(first) {
-			t.Errorf("fired %v while the workflow was full and holds %s, want %s held", s.fired, all[0].Held, first)
+		schedule := only(t, store)
+		if len(s.fired) != 0 || !schedule.Held.Equal(first) {
+			t.Errorf("fired %v while the workflow was full and holds %s, want %s held", s.fired, schedule.Held, first)
 		}
 		run(14 * time.Minute) // another server: what waits stands in the database
 
@@ -299,15 +307,14 @@ func TestD18AZoneThatIsNotKnownStopsItsScheduleAlone(t *testing.T) {
 		store := dbtest.Open(t, path)
 		publish(t, store, noonly)
 		s := &starter{store: store}
-		all, err := store.Schedules(t.Context())
-		must(t, err)
+		schedule := only(t, store)
 		dbtest.Exec(t, path, "UPDATE schedule SET zone = 'Mars/Olympus'")
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Hour)
 		defer cancel()
 
 		must(t, alarm.New(store, s, slog.New(slog.DiscardHandler), time.Now).Run(ctx))
 
-		ticks, err := store.Ticks(t.Context(), all[0].Trigger, 10)
+		ticks, err := store.Ticks(t.Context(), schedule.Trigger, 10)
 		must(t, err)
 		if len(s.fired) != 0 || len(ticks) != 1 || !strings.Contains(ticks[0].Note, "stopped") || !strings.Contains(ticks[0].Note, "Mars/Olympus") {
 			t.Errorf("fired at %v with %+v, want it stopped with the reason", s.fired, ticks)

@@ -47,9 +47,8 @@ func TestD17TwoServersAgreeWhatComesNext(t *testing.T) {
 			servers.Go(func() { must(t, clock.Run(ctx)) })
 		}
 		comes := func() engine.Coming {
-			rows, err := store.Schedules(t.Context())
-			must(t, err)
-			return trigger.Comes(&rows[0], time.Now(), func(_ engine.Trigger, after time.Time) time.Time { return cron.Next(after, time.UTC) })
+			row := only(t, store)
+			return trigger.Comes(&row, time.Now(), func(_ engine.Trigger, after time.Time) time.Time { return cron.Next(after, time.UTC) })
 		}
 		first := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
 		var want []time.Time
