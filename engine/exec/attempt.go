@@ -11,6 +11,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/flow"
+	"dogear/engine/graph"
 	"dogear/engine/runner"
 )
 
@@ -283,10 +284,15 @@ func (a *attempt) write(ctx context.Context, decide func(engine.Run, engine.Node
 
 // writeEnd commits the step in which the attempt's node ends. What keeps it from
 // being written, such as a full disk, is waited for: nobody else would ever end
-// the node.
-func (a *attempt) writeEnd(ctx context.Context, decide func(engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
+// the node. decide gets the graph of the run, nil for a job or crawl alone.
+func (a *attempt) writeEnd(ctx context.Context, decide func(*graph.Graph, engine.Run, engine.NodeRun, flow.State) (flow.Writes, error)) error {
 	for try := 1; ; try++ {
-		err := a.step(ctx, flow.Step{Ends: true}, decide)
+		p, err := a.e.pinned(ctx, a.node.Run)
+		if err == nil {
+			err = a.step(ctx, flow.Step{Ends: true}, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+				return decide(p.graph, run, node, st)
+			})
+		}
 		if code := engine.CodeOf(err); err == nil || code != engine.Internal && code != engine.Away || a.e.isFenced() {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/failpoint"
 	"dogear/engine/flow"
+	"dogear/engine/graph"
 	"dogear/engine/runner"
 )
 
@@ -100,21 +101,18 @@ func (a *attempt) pause(ctx context.Context, wait time.Duration) bool {
 }
 
 func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []engine.TableChange) {
-	p, err := a.e.pinned(ctx, a.node.Run)
-	if err == nil {
-		err = a.writeEnd(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
-			now := a.e.Now().UTC()
-			node.Error = ""
-			if err := node.Move(engine.Succeeded, now); err != nil {
-				return flow.Writes{}, err
-			}
-			w := flow.End(p.graph, st, run, node, now)
-			done := batch
-			done.State = engine.BatchFinalized
-			w.Batch, w.Tables = &done, slices.Clone(tables)
-			return w, nil
-		})
-	}
+	err := a.writeEnd(ctx, func(g *graph.Graph, run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+		now := a.e.Now().UTC()
+		node.Error = ""
+		if err := node.Move(engine.Succeeded, now); err != nil {
+			return flow.Writes{}, err
+		}
+		w := flow.End(g, st, run, node, now)
+		done := batch
+		done.State = engine.BatchFinalized
+		w.Batch, w.Tables = &done, slices.Clone(tables)
+		return w, nil
+	})
 	if err != nil {
 		a.tooLate(ctx, engine.Succeeded, err)
 		return
@@ -157,12 +155,9 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 		}
 		a.log.line(runner.Error, text)
 	}
-	p, err := a.e.pinned(ctx, a.node.Run)
-	if err == nil {
-		err = a.writeEnd(ctx, func(run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
-			return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: p.graph, moves: moves, inputs: inputs})
-		})
-	}
+	err := a.writeEnd(ctx, func(g *graph.Graph, run engine.Run, node engine.NodeRun, st flow.State) (flow.Writes, error) {
+		return a.ending(endingOf{run: run, node: node, st: st, r: r, graph: g, moves: moves, inputs: inputs})
+	})
 	if err != nil {
 		a.tooLate(ctx, r.State, err)
 		return
