@@ -2,17 +2,28 @@ package engine
 
 import "slices"
 
-// StartTrigger is what a person's start fires: the trigger on demand, else the
-// first schedule, else the first event trigger.
+// StartTriggers are those with which a run can begin, in the order in which a
+// person's start takes the first: on demand, schedules, event triggers. One that
+// starts nothing is none; one that is turned off still is.
+func (w *WorkflowBody) StartTriggers() []*Trigger {
+	var found []*Trigger
+	for _, kind := range []TriggerType{OnDemand, Scheduled, OnEvent} {
+		for i := range w.Triggers {
+			if t := &w.Triggers[i]; t.Type == kind && len(t.Actions) > 0 {
+				found = append(found, t)
+			}
+		}
+	}
+	return found
+}
+
+// StartTrigger is what a person's start fires: the first of StartTriggers.
 func (w *Workflow) StartTrigger() (*Trigger, error) {
 	if w.Version == 0 {
 		return nil, Errorf(Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
 	}
-	for _, kind := range []TriggerType{OnDemand, Scheduled, OnEvent} {
-		i := slices.IndexFunc(w.Triggers, func(t Trigger) bool { return t.Type == kind && len(t.Actions) > 0 })
-		if i >= 0 {
-			return &w.Triggers[i], nil
-		}
+	if starts := w.StartTriggers(); len(starts) > 0 {
+		return starts[0], nil
 	}
 	return nil, Errorf(Invalid,
 		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)

@@ -301,11 +301,13 @@ func (w underWay) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, e
 	return w.world.Runs(ctx, f)
 }
 
-// drawn publishes a workflow of one trigger that starts the job.
-func (s *site) drawn(t *testing.T, trigger engine.Trigger) engine.ID {
+// drawn publishes a workflow of triggers that start the job.
+func (s *site) drawn(t *testing.T, triggers ...engine.Trigger) engine.ID {
 	t.Helper()
-	trigger.ID, trigger.Actions = engine.NewID(noon), []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: s.job}}}
-	body := engine.WorkflowBody{Triggers: []engine.Trigger{trigger}, Properties: map[string]string{"Day": "{{due.date}}", "Region": ""}}
+	for i := range triggers {
+		triggers[i].ID, triggers[i].Actions = engine.NewID(noon), []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: s.job}}}
+	}
+	body := engine.WorkflowBody{Triggers: triggers, Properties: map[string]string{"Day": "{{due.date}}", "Region": ""}}
 	id, err := s.store.CreateWorkflow(t.Context(), "w", body, "owner", noon)
 	must(t, err)
 	_, err = s.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", noon, func(engine.Trigger) time.Time { return time.Time{} })

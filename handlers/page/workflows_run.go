@@ -31,6 +31,10 @@ func (p *Pages) startForm(c web.Ctx) (workflow.StartForm, error) {
 	if err != nil {
 		return form, err
 	}
+	form.Start = start.Name
+	for _, other := range form.Workflow.StartTriggers()[1:] {
+		form.Others = append(form.Others, other.Name)
+	}
 	for _, action := range start.Actions {
 		name, err := p.nameOf(ctx, action.Ref.ID)
 		if err != nil {
@@ -43,7 +47,8 @@ func (p *Pages) startForm(c web.Ctx) (workflow.StartForm, error) {
 }
 
 // runWorkflow answers POST /workflows/:id/run. While a run of the workflow is
-// under way it asks first: a second one is rarely what somebody wants.
+// under way it asks first, for a second one is rarely what somebody wants; so it
+// does where the workflow has more than one start.
 func (p *Pages) runWorkflow(c web.Ctx) error {
 	wanted := order(c, engine.RunWorkflow, web.ID(c), properties(c))
 	before, err := p.askedBefore(c, wanted)
@@ -55,7 +60,7 @@ func (p *Pages) runWorkflow(c web.Ctx) error {
 		if err != nil {
 			return err
 		}
-		if len(form.Open) > 0 {
+		if len(form.Open) > 0 || len(form.Others) > 0 {
 			web.ToBody(c)
 			return web.Render(c, http.StatusOK, workflow.StartDialog(form))
 		}

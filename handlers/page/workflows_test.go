@@ -2,11 +2,14 @@ package page_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"dogear/engine"
+	"dogear/handlers/page"
 )
 
 // TestTheListSaysWhatStartsAWorkflow, and that it is paused where everything
@@ -57,5 +60,57 @@ func TestTheListSaysWhatStartsAWorkflow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAWorkflowOfSeveralStartsSaysWhichOneARunTakes before it begins, and never
+// begins at the first click; one of a single start does.
+func TestAWorkflowOfSeveralStartsSaysWhichOneARunTakes(t *testing.T) {
+	t.Parallel()
+	s, e := edit(t), &orders{}
+	open := false
+	s.open(t, page.Config{Store: underWay{world{s.store, s}, &open}, Exec: e})
+	byHand := engine.Trigger{Name: "by hand", Type: engine.OnDemand}
+	timed := engine.Trigger{Name: "nightly " + odd, Type: engine.Scheduled, Schedule: "cron(0 2 * * ? *)", Disabled: true}
+	id := s.drawn(t, timed, byHand)
+	many := "/workflows/" + string(id) + "/run"
+
+	_, asked := s.change(t, many, url.Values{})
+	started := len(e.got)
+	sure, _ := s.change(t, many, url.Values{"sure": {"yes"}})
+	must(t, s.store.RenameObject(t.Context(), engine.KindWorkflow, id, "several"))
+	one := "/workflows/" + string(s.drawn(t, timed)) + "/run"
+	_, at := s.change(t, one, url.Values{})
+	_, dialog := s.get(t, one)
+
+	contains(t, "the dialog", asked, "The trigger by hand starts it, and not nightly &lt;script&gt;")
+	if started != 0 || sure != http.StatusOK || len(e.got) != 2 || strings.Contains(at, "<dialog") {
+		t.Errorf("the first click started %d runs, one that is sure answered %d, and all made %d; want 0, 200, 2", started, sure, len(e.got))
+	}
+	if strings.Contains(dialog, "The trigger") || !strings.Contains(dialog, "It begins with") {
+		t.Errorf("the dialog of a single start says %s", dialog)
+	}
+}
+
+// TestARunOfSeveralStartsSaysWhichOneItTook where a person started it.
+func TestARunOfSeveralStartsSaysWhichOneItTook(t *testing.T) {
+	t.Parallel()
+	several := false
+	s, _ := steered(t, func(r *engine.Run) {
+		r.Trigger = r.Body.Triggers[0].ID
+		if several {
+			other := r.Body.Triggers[0]
+			other.ID, other.Name = engine.NewID(noon), "by hand"
+			r.Body.Triggers = append(r.Body.Triggers, other)
+		}
+	})
+
+	_, single := s.get(t, s.run("log"))
+	several = true
+	_, many := s.get(t, s.run("log"))
+
+	contains(t, "a run of several starts", many, "by owner, with the trigger Daily")
+	if strings.Contains(single, "with the trigger") {
+		t.Error("a run of a single start names its trigger")
 	}
 }

@@ -15,6 +15,8 @@ func (v View) starter() string {
 		return "by the schedule " + t.Name
 	case v.Run.By == "event" && t != nil:
 		return "by the event trigger " + t.Name
+	case t != nil && v.Run.Previous == "" && len(v.Run.Body.StartTriggers()) > 1:
+		return "by " + v.Run.By + ", with the trigger " + t.Name
 	}
 	return "by " + v.Run.By
 }
