@@ -11,6 +11,9 @@ import (
 type Run struct {
 	engine.Run
 	Nodes []engine.NodeRun `json:"nodes,omitempty"`
+	// Start is the name of the trigger that started it, where the workflow had
+	// more than one start.
+	Start string `json:"start_trigger,omitempty"`
 	// Like is an earlier run that asked for the same shortly before this one:
 	// perhaps somebody asked twice.
 	Like *Like `json:"like,omitempty"`
@@ -34,14 +37,25 @@ func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error
 	}
 	list := make([]Run, 0, len(runs))
 	for _, run := range runs {
+		start := startOf(&run)
 		run.Body = engine.WorkflowBody{}
-		view := Run{Run: run, LateSeconds: run.Late(nil, c.Now()).Seconds()}
+		view := Run{Run: run, Start: start, LateSeconds: run.Late(nil, c.Now()).Seconds()}
 		if twin, ok := twins[run.ID]; ok {
 			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
 		}
 		list = append(list, view)
 	}
 	return list, nil
+}
+
+// startOf is the name of the trigger that started a run of a workflow with more
+// than one start; "" of any other.
+func startOf(run *engine.Run) string {
+	t := run.Body.Trigger(run.Trigger)
+	if t == nil || len(run.Body.StartTriggers()) < 2 {
+		return ""
+	}
+	return t.Name
 }
 
 func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.Run) error {

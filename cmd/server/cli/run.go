@@ -177,6 +177,7 @@ func runRows(t *table, r *control.Run) {
 		t.row("Reads again", r.Pick.Words())
 	}
 	t.row("Started", when(r.Started)+" by "+r.By)
+	t.field("With trigger", r.Start)
 	if r.LateSeconds > engine.TooLate.Seconds() {
 		t.row("Late", length(r.LateSeconds)+" after its due time "+when(r.Due))
 	}
