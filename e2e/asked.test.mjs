@@ -56,7 +56,7 @@ workflow:
 
 const trigger = (page, name) => page.locator("dog-canvas [role=option]", { hasText: name });
 
-test("A05 and A09 triggers that nobody turns off have no switch; Run of one on demand asks", async () => {
+test("A05 and A09 a trigger on demand has no switch, and Run of it asks; one of events is paused and takes events again", async () => {
   const made = spawnSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: asked, encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
   const before = await runs();
@@ -66,8 +66,17 @@ test("A05 and A09 triggers that nobody turns off have no switch; Run of one on d
 
   await trigger(page, "calls").click();
   await page.getByTestId("driven").getByText("Events drive it").waitFor();
-  assert.equal(await page.locator("#panel").getByLabel("Enabled").count(), 0);
+  const takes = page.locator("#panel").getByLabel("Takes events");
+  const paused = trigger(page, "calls").getByText("Paused", { exact: true });
+  await paused.waitFor(); // so it was imported: the sample starts the job by itself
+  assert.equal(await takes.isChecked(), false);
   await looked(page, "event-driven");
+  await takes.check();
+  await page.getByTestId("save-panel").click();
+  await paused.waitFor({ state: "detached" });
+  await trigger(page, "calls").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await paused.waitFor();
   await trigger(page, "by hand").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Rename" }).waitFor();
   assert.equal(await page.getByRole("menuitem", { name: "Disable" }).count(), 0);

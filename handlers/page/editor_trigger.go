@@ -49,6 +49,7 @@ func seenTrigger(t engine.Trigger, values url.Values) *engine.Trigger {
 	t.Name, t.Schedule, t.Zone = values.Get("seen.name"), values.Get("seen.schedule"), values.Get("seen.zone")
 	t.Missed, t.Overlap = engine.Missed(values.Get("seen.missed")), engine.Overlap(values.Get("seen.overlap"))
 	t.Event, _ = readEvent(t.Event, values, "seen.")
+	t.Disabled = seenDisabled(&t, values)
 	return &t
 }
 
@@ -81,14 +82,21 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 		was := engine.Overlap(values.Get("seen.overlap"))
 		t.Overlap, patch.Overlap, seen.Overlap = overlap, &overlap, &was
 	}
-	enabled := values.Get("enabled") == "yes"
-	if disabled := !enabled; disabled != t.Disabled && (enabled || t.Switched()) {
-		t.Disabled, patch.Disabled = disabled, &disabled
+	if disabled, was := values.Get("enabled") != "yes", seenDisabled(t, values); t.Switched() && disabled != was {
+		t.Disabled, patch.Disabled, seen.Disabled = disabled, &disabled, &was
 	}
 	if logic := engine.Logic(values.Get("logic")); values.Has("logic") && logic != t.Predicate.Logic {
 		patch.Logic = &logic
 	}
 	return append([]draft.Op{{Kind: draft.SetTrigger, Card: card, Patch: patch, Prev: seen}}, conditionOps(values, card)...)
+}
+
+// seenDisabled reports whether the person saw that t is turned off.
+func seenDisabled(t *engine.Trigger, values url.Values) bool {
+	if !values.Has("seen.enabled") {
+		return t.Disabled
+	}
+	return values.Get("seen.enabled") != "yes"
 }
 
 // conditionOps are the operations that change the states of conditions which the

@@ -35,7 +35,7 @@ func Fires(t *engine.Trigger) string {
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
-	case t.Disabled && t.Type == engine.Scheduled:
+	case t.Disabled && (t.Type == engine.Scheduled || t.Type == engine.OnEvent):
 		return "Paused"
 	case t.Disabled && t.Type != engine.OnDemand:
 		return "Disabled"

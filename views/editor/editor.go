@@ -153,6 +153,22 @@ func (p Panel) zone() *time.Location {
 	return zone
 }
 
+// enabled says whether t is turned on, as the form sends it.
+func enabled(t *engine.Trigger) string {
+	if t.Disabled {
+		return ""
+	}
+	return "yes"
+}
+
+// switchWord is the word beside the switch of a trigger.
+func switchWord(t *engine.Trigger) string {
+	if t.Type == engine.OnEvent {
+		return "Takes events"
+	}
+	return "Enabled"
+}
+
 func (p Panel) seq() string { return strconv.FormatInt(p.Seq, 10) }
 
 // info is what the canvas learns when the panel has saved a job's name.
