@@ -64,6 +64,21 @@ func (p *Pages) runRoutes() []web.Route {
 
 // runs answers GET /runs; htmx gets the table alone.
 func (p *Pages) runs(c web.Ctx) error {
+	list, err := p.runList(c, "")
+	if err != nil {
+		return err
+	}
+	if web.IsFragment(c) {
+		return web.Render(c, http.StatusOK, run.Table(list))
+	}
+	return p.show(c, http.StatusOK, layout.Page{
+		Section: "Runs", Crumbs: []layout.Crumb{{Label: "Runs"}}, Live: []string{"changed:runs"},
+	}, run.Table(list))
+}
+
+// runList is the list of runs that the query asks for; of one workflow alone
+// where it is named.
+func (p *Pages) runList(c web.Ctx, of engine.ID) (run.Listing, error) {
 	filter := engine.RunFilter{Name: c.QueryParam("name"), Limit: pageLen + 1}
 	switch outcome := engine.Outcome(c.QueryParam("outcome")); outcome {
 	case engine.RunSucceeded, engine.RunPartlyFailed, engine.RunFailed, engine.RunStopped:
@@ -76,20 +91,19 @@ func (p *Pages) runs(c web.Ctx) error {
 			*into = id
 		}
 	}
+	if of != "" {
+		filter.Object = of
+	}
 	found, err := p.Store.Runs(c.Request().Context(), filter)
 	if err != nil {
-		return err
+		return run.Listing{}, err
 	}
 	list := run.NewListing(found, filter, pageLen, p.Now())
-	if list.Twins, err = p.Store.Twins(c.Request().Context(), list.Runs); err != nil {
-		return err
+	if of != "" {
+		list.Of = "/workflows/" + string(of)
 	}
-	if web.IsFragment(c) {
-		return web.Render(c, http.StatusOK, run.Table(list))
-	}
-	return p.show(c, http.StatusOK, layout.Page{
-		Section: "Runs", Crumbs: []layout.Crumb{{Label: "Runs"}}, Live: []string{"changed:runs"},
-	}, run.Table(list))
+	list.Twins, err = p.Store.Twins(c.Request().Context(), list.Runs)
+	return list, err
 }
 
 // runView reads everything that the page of a run shows.

@@ -58,6 +58,7 @@ func (p *Pages) workflowRoutes() []web.Route {
 		get("/workflows", p.workflows),
 		post("/workflows", p.createWorkflow),
 		post("/workflows/import", p.importWorkflow),
+		get("/workflows/:id/runs", p.workflowRuns),
 		get("/workflows/:id/export", p.exportWorkflow),
 		get("/workflows/:id/run", p.askRun),
 		post("/workflows/:id/run", p.runWorkflow),

@@ -19,6 +19,20 @@ import (
 	"dogear/views/show"
 )
 
+// Tab is one of the pages of a workflow, by its word.
+type Tab string
+
+// The tabs of a workflow.
+const (
+	TabEditor Tab = "Editor"
+	TabRuns   Tab = "Runs"
+)
+
+var allTabs = []struct {
+	tab  Tab
+	path string
+}{{TabEditor, ""}, {TabRuns, "/runs"}}
+
 // State is how a workflow's draft stands against what is published.
 type State struct {
 	Draft    draft.Draft

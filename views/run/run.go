@@ -17,6 +17,9 @@ import (
 
 // Listing is what the list of runs shows.
 type Listing struct {
+	// Of is the address of the workflow within which the list stands, with its runs
+	// alone; "" is the list of all.
+	Of     string
 	Runs   []engine.Run
 	Filter engine.RunFilter
 	Next   engine.ID // older runs follow this one; "" for none
@@ -43,15 +46,20 @@ func (l Listing) query(name, value string) string {
 		}
 	}
 	set("name", l.Filter.Name)
-	set("of", string(l.Filter.Object))
+	if l.Of == "" {
+		set("of", string(l.Filter.Object))
+	}
 	set("outcome", l.outcome())
 	q.Del(name)
 	set(name, value)
 	if len(q) == 0 {
-		return "/runs"
+		return l.path()
 	}
-	return "/runs?" + q.Encode()
+	return l.path() + "?" + q.Encode()
 }
+
+// path is the address of the list without any filter.
+func (l Listing) path() string { return l.Of + "/runs" }
 
 func (l Listing) outcome() string {
 	if l.Filter.Open {
@@ -61,7 +69,7 @@ func (l Listing) outcome() string {
 }
 
 func (l Listing) filtered() bool {
-	return l.outcome() != "" || l.Filter.Name != "" || l.Filter.Object != "" || l.Filter.Before != ""
+	return l.outcome() != "" || l.Filter.Name != "" || l.Of == "" && l.Filter.Object != "" || l.Filter.Before != ""
 }
 
 type choice struct{ value, word string }
