@@ -278,7 +278,7 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 			return err
 		}
 		if !beside && row.Branch == "" { // no run reads by a branch
-			if err := refuseDuringRun(ctx, tx, row.JobID); err != nil {
+			if err := s.refuseDuringRun(ctx, tx, row.JobID); err != nil {
 				return err
 			}
 		}
@@ -304,11 +304,11 @@ func (s *Store) MoveBookmark(ctx context.Context, id engine.ID, beside bool,
 }
 
 // refuseDuringRun is Conflict while a run of a job reads by its bookmarks.
-func refuseDuringRun(ctx context.Context, tx bun.IDB, job string) error {
+func (s *Store) refuseDuringRun(ctx context.Context, tx bun.IDB, job string) error {
 	var run string
 	ref := engine.Ref{Kind: engine.KindJob, ID: engine.ID(job)}
 	err := tx.NewSelect().Table("node_run").Column("run_id").
-		Where("ref = ? AND "+underWay, ref.String()).Limit(1).Scan(ctx, &run)
+		Where("ref = ? AND "+s.underWay(), ref.String()).Limit(1).Scan(ctx, &run)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

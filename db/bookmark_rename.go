@@ -16,13 +16,13 @@ import (
 // renameMarks lets bookmarks follow their contexts where a new version of a job
 // gives them other names: the ledger belongs to what is read, not to its name.
 // It is refused with Conflict while a run reads by one of them.
-func renameMarks(ctx context.Context, tx bun.IDB, job, before, after string) error {
+func (s *Store) renameMarks(ctx context.Context, tx bun.IDB, job, before, after string) error {
 	var was, is engine.JobBody
 	if err := errors.Join(json.Unmarshal([]byte(before), &was), json.Unmarshal([]byte(after), &is)); err != nil {
 		return fmt.Errorf("compare two versions of job %s: %w", job, err)
 	}
 	for from, to := range bookmark.Renamed(was.SQL, is.SQL) {
-		if err := renameMark(ctx, tx, job, from, to); err != nil {
+		if err := s.renameMark(ctx, tx, job, from, to); err != nil {
 			return err
 		}
 	}
@@ -31,7 +31,7 @@ func renameMarks(ctx context.Context, tx bun.IDB, job, before, after string) err
 
 // renameMark names one bookmark anew, with its branches and what was read by
 // it. Where a bookmark has the new name already, both stay as they are.
-func renameMark(ctx context.Context, tx bun.IDB, job, from, to string) error {
+func (s *Store) renameMark(ctx context.Context, tx bun.IDB, job, from, to string) error {
 	var names []string
 	err := tx.NewSelect().Table("bookmark").Column("ctx").Where("job_id = ? AND ctx IN (?, ?)", job, from, to).Scan(ctx, &names)
 	if err != nil {
@@ -40,7 +40,7 @@ func renameMark(ctx context.Context, tx bun.IDB, job, from, to string) error {
 	if len(names) == 0 || slices.Contains(names, to) {
 		return nil
 	}
-	if err := refuseDuringRun(ctx, tx, job); err != nil {
+	if err := s.refuseDuringRun(ctx, tx, job); err != nil {
 		return err
 	}
 	_, err = tx.NewUpdate().Table("bookmark").Set("ctx = ?", to).Where("job_id = ? AND ctx = ?", job, from).Exec(ctx)

@@ -162,6 +162,7 @@ func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Write
 	}
 	st.open = open
 	st.known = s.hot.of(step.Run)
+	was := run
 	w, refused = step.Decide(run, st)
 	if st.err != nil {
 		return w, nil, st.err
@@ -169,7 +170,7 @@ func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Write
 	if refused != nil {
 		return w, refused, nil
 	}
-	return w, nil, s.apply(ctx, tx.Conn, step, &w, open)
+	return w, nil, s.apply(ctx, tx.Conn, step, &was, &w, open)
 }
 
 // runForStep returns the run of a step, its row locked, and how many open
@@ -193,17 +194,28 @@ func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine
 		return engine.Run{}, 0, fmt.Errorf("read run %s: %w", step.Run, err)
 	}
 	run, err := row.run()
-	if err == nil {
-		s.hot.read(run, row.OpenNodes, row.Stamp)
+	if err != nil {
+		return run, 0, err
 	}
-	return run, row.OpenNodes, err
+	var open int
+	if err := tx.Conn.Conn.QueryRowContext(ctx, s.bind(selectProgress), string(step.Run), string(step.Run)).Scan(&run.Seq, &open); err != nil {
+		return run, 0, fmt.Errorf("read how far run %s has come: %w", step.Run, err)
+	}
+	s.hot.read(run, open, row.Stamp)
+	return run, open, nil
 }
 
 // apply writes what a step decided. It fills in the numbers that only the
 // store knows.
-func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, w *flow.Writes, open int) error {
+func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, was *engine.Run, w *flow.Writes, open int) error {
 	number(w)
-	if err := s.putRun(ctx, tx, step.New != nil, &w.Run, open+w.OpenNodes); err != nil {
+	var err error
+	if step.New != nil {
+		err = s.insertRun(ctx, tx, &w.Run)
+	} else {
+		err = s.updateRun(ctx, tx, was, &w.Run)
+	}
+	if err != nil {
 		return err
 	}
 	if err := put(ctx, s, tx, putNode, w.Nodes, nodeArgs); err != nil {

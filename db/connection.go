@@ -56,7 +56,7 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 		}
 		row.Name = name
 		row.Draft = sql.NullString{String: encode(body), Valid: true}
-		return publishText(ctx, tx, &row, by, now)
+		return s.publishText(ctx, tx, &row, by, now)
 	})
 	if isUnique(err) {
 		return engine.Connection{}, nameTaken(engine.KindConnection, name)

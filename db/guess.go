@@ -41,9 +41,9 @@ type guess struct {
 
 // guessedRun is a run as the group leaves it.
 type guessedRun struct {
-	run  engine.Run
-	open int
-	was  string
+	run     engine.Run
+	changed bool   // as its row says it
+	was     string // its stamp
 }
 
 // room is of what only so many node runs may be under way: a job, or a pool.
@@ -109,12 +109,12 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 	if w.Batch != nil && w.Batch.Number == 0 || w.Fire != nil || w.Token != nil || w.Properties != nil || len(w.Inputs)+len(w.Bookmarks)+len(w.Tables) > 0 {
 		return errGuess
 	}
-	was := known.stamp
+	was, differs := known.stamp, rowChanged(&known.run, &w.Run)
 	if before, ok := g.runs[step.Run]; ok {
-		was = before.was
+		was, differs = before.was, differs || before.changed
 	}
 	number(&w)
-	g.runs[step.Run] = guessedRun{run: w.Run, open: known.open + w.OpenNodes, was: was}
+	g.runs[step.Run] = guessedRun{run: w.Run, changed: differs, was: was}
 	g.s.hot.wrote(false, &w, known.open+w.OpenNodes, g.stamp)
 	g.written = append(g.written, flow.Written{Writes: w})
 	return nil

@@ -9,17 +9,21 @@ const lockRunsOf = `SELECT id, stamp FROM run WHERE id = ANY($1) ORDER BY id FOR
 
 // updateRunsOf writes runs, on condition that each bears the stamp it had.
 const updateRunsOf = `WITH written AS (
-  UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, seq = v.seq, open_nodes = v.open_nodes, paused = v.paused,
+  UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, paused = v.paused,
     ended = v.ended, outcome = v.outcome, stamp = $1
-  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
-    AS v(id, was, stop_asked, stop_by, error, seq, open_nodes, paused, ended, outcome)
+  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
+    AS v(id, was, stop_asked, stop_by, error, paused, ended, outcome)
   WHERE run.id = v.id AND run.stamp = v.was RETURNING 1
-) SELECT 1 / (count(*) = $12)::int FROM written`
+) SELECT 1 / (count(*) = $10)::int FROM written`
 
 // updateRun collects a run that is alone in its group.
 func (g *guess) updateRun(sent *writes, r *guessedRun) {
-	set, args := runChanges(&r.run, r.open)
-	queue(&sent.batch, g.s.bind(`WITH written AS (UPDATE run SET `+set+`, stamp = ? WHERE id = ? AND stamp = ? RETURNING 1) SELECT 1 / count(*) FROM written`),
+	set, args := "", []any(nil)
+	if r.changed {
+		set, args = runChanges(&r.run)
+		set += ", "
+	}
+	queue(&sent.batch, g.s.bind(`WITH written AS (UPDATE run SET `+set+`stamp = ? WHERE id = ? AND stamp = ? RETURNING 1) SELECT 1 / count(*) FROM written`),
 		append(args, g.stamp, string(r.run.ID), r.was)...)
 }
 
@@ -32,15 +36,14 @@ func (g *guess) updateRuns(sent *writes) {
 		return
 	}
 	var ids, was, stopBy, wrong, outcomes []string
-	var stopAsked, seq, open, paused, ended []int64
+	var stopAsked, paused, ended []int64
 	for id, r := range g.runs {
 		run := &r.run
 		ids, was, stopBy, wrong, outcomes = append(ids, string(id)), append(was, r.was), append(stopBy, run.StopBy), append(wrong, run.Error), append(outcomes, string(run.Outcome))
-		stopAsked, seq, open = append(stopAsked, micros(run.StopAsked)), append(seq, run.Seq), append(open, int64(r.open))
-		paused, ended = append(paused, micros(run.Paused)), append(ended, micros(run.Ended))
+		stopAsked, paused, ended = append(stopAsked, micros(run.StopAsked)), append(paused, micros(run.Paused)), append(ended, micros(run.Ended))
 	}
 	queue(&sent.batch, lockRunsOf, ids)
-	queue(&sent.batch, updateRunsOf, g.stamp, ids, was, stopAsked, stopBy, wrong, seq, open, paused, ended, outcomes, len(ids))
+	queue(&sent.batch, updateRunsOf, g.stamp, ids, was, stopAsked, stopBy, wrong, paused, ended, outcomes, len(ids))
 }
 
 // condition queues an expression that is 1 where it holds and 0 where not.
@@ -60,6 +63,6 @@ func (g *guess) conditions(sent *writes) {
 		g.condition(sent, tryLock+`::int`, r.column+" "+r.value)
 	}
 	for r, most := range g.rooms {
-		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+underWay+`) <= ?)::int`, r.value, most)
+		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+g.s.underWay()+`) <= ?)::int`, r.value, most)
 	}
 }

@@ -217,16 +217,16 @@ func (s *Store) publishOne(ctx context.Context, kind engine.Kind, id engine.ID, 
 		if row, err = s.object(ctx, tx.Conn, kind, id, true); err != nil || !row.Draft.Valid {
 			return err
 		}
-		return publishText(ctx, tx, &row, by, now)
+		return s.publishText(ctx, tx, &row, by, now)
 	})
 	return row, err
 }
 
 // publishText makes the stored draft of row its next version as it stands. The
 // bookmarks of a job go by the names of its contexts from then on.
-func publishText(ctx context.Context, tx bun.IDB, row *objectRow, by string, now time.Time) error {
+func (s *Store) publishText(ctx context.Context, tx bun.IDB, row *objectRow, by string, now time.Time) error {
 	if row.Version > 0 && row.Kind == string(engine.KindJob) {
-		if err := renameMarks(ctx, tx, row.ID, row.Body, row.Draft.String); err != nil {
+		if err := s.renameMarks(ctx, tx, row.ID, row.Body, row.Draft.String); err != nil {
 			return err
 		}
 	}

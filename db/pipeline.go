@@ -62,9 +62,12 @@ func (s *Store) readRun(batch *pgx.Batch, run engine.ID, to *hotRun) {
 		if err != nil {
 			return err
 		}
-		to.open, to.stamp = row.OpenNodes, row.Stamp
+		to.stamp = row.Stamp
 		to.run, err = row.run()
 		return err
+	})
+	batch.Queue(s.bind(selectProgress), string(run), string(run)).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&to.run.Seq, &to.open)
 	})
 }
 
@@ -157,14 +160,23 @@ func stampOf(ctx context.Context) string {
 	return ""
 }
 
-// updateRun changes the row of a run, and on PostgreSQL its stamp.
-func (s *Store) updateRun(ctx context.Context, tx bun.Conn, run engine.ID, set string, args []any) error {
-	w, ok := ctx.Value(writesKey{}).(*writes)
-	if !ok {
-		return s.exec(ctx, tx, "write a run", `UPDATE run SET `+set+` WHERE id = ?`, append(args, string(run))...)
+// updateRun changes the row of a run where a step has changed what it says, and
+// on PostgreSQL its stamp.
+func (s *Store) updateRun(ctx context.Context, tx bun.Conn, was, run *engine.Run) error {
+	set, args := "", []any(nil)
+	if rowChanged(was, run) {
+		set, args = runChanges(run)
 	}
-	queue(&w.batch, s.bind(`UPDATE run SET `+set+`, stamp = ? WHERE id = ?`), append(args, w.stamp, string(run))...)
-	return nil
+	w, ok := ctx.Value(writesKey{}).(*writes)
+	switch {
+	case ok && set != "":
+		set, args = set+`, stamp = ?`, append(args, w.stamp)
+	case ok:
+		set, args = `stamp = ?`, []any{w.stamp}
+	case set == "":
+		return nil
+	}
+	return s.send(ctx, tx, "write a run", `UPDATE run SET `+set+` WHERE id = ?`, append(args, string(run.ID))...)
 }
 
 // send writes something that nothing in the transaction asks for.

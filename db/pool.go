@@ -17,8 +17,8 @@ import (
 // among them.
 func (s *Store) Pools(ctx context.Context) ([]engine.Pool, error) {
 	rows, err := s.read.DB.QueryContext(ctx, `SELECT p.name, p.places,
-  (SELECT count(*) FROM node_run WHERE pool = p.name AND `+underWay+`),
-  (SELECT count(*) FROM node_run WHERE pool = p.name AND ended = 0 AND state = 'ready')
+  (SELECT count(*) FROM node_run WHERE pool = p.name AND `+s.underWay()+`),
+  (SELECT count(*) FROM node_run WHERE pool = p.name AND `+s.openNodes()+` AND state = 'ready')
 FROM (SELECT name, places FROM pool UNION ALL SELECT '`+engine.Backfills+`', `+fmt.Sprint(engine.DefaultBackfills)+`
   WHERE NOT EXISTS (SELECT 1 FROM pool WHERE name = '`+engine.Backfills+`')) AS p ORDER BY p.name`)
 	if err != nil {

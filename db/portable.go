@@ -35,7 +35,7 @@ func (s *Store) Import(ctx context.Context, set *portable.Set, by string, now ti
 			return err
 		}
 		if set.Workflow.Verb != portable.Keep {
-			if entry, err = importWorkflow(ctx, tx, &row, set, by, now); err != nil {
+			if entry, err = s.importWorkflow(ctx, tx, &row, set, by, now); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (s *Store) Import(ctx context.Context, set *portable.Set, by string, now ti
 }
 
 // importWorkflow lets those who edit the workflow follow, and publishes it.
-func importWorkflow(ctx context.Context, tx bun.Conn, row *objectRow, set *portable.Set, by string, now time.Time) (*draft.Entry, error) {
+func (s *Store) importWorkflow(ctx context.Context, tx bun.Conn, row *objectRow, set *portable.Set, by string, now time.Time) (*draft.Entry, error) {
 	id := string(engine.NewID(now))
 	entry := draft.Entry{
 		Op: id, Act: id, Kind: draft.Import, By: by, At: now.UTC(),
@@ -64,7 +64,7 @@ func importWorkflow(ctx context.Context, tx bun.Conn, row *objectRow, set *porta
 	if !row.Draft.Valid {
 		return &entry, nil
 	}
-	return &entry, publishText(ctx, tx, row, by, now)
+	return &entry, s.publishText(ctx, tx, row, by, now)
 }
 
 // importPart writes and publishes a job or crawler.
@@ -75,7 +75,7 @@ func importPart[B any](ctx context.Context, s *Store, tx bun.Conn, kind engine.K
 	}
 	row.DraftSeq++
 	row.Draft = sql.NullString{String: encode(part.Body), Valid: true}
-	return publishText(ctx, tx, &row, by, now)
+	return s.publishText(ctx, tx, &row, by, now)
 }
 
 // importRow makes the row of a new object, or reads the one that is there and

@@ -107,12 +107,8 @@ WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 	return all, rows.Err()
 }
 
-// underWay is true of the node runs that a server works on: those that are open
-// and do not wait. That they are open is said first, for an index has only those.
-const underWay = `ended = 0 AND state <> 'ready'`
-
 func (s *Store) orphans() string {
-	return ` WHERE ` + underWay + ` AND owner NOT IN (SELECT id FROM replica WHERE expires > ` + s.clock() + `) ORDER BY ready_at, run_id`
+	return ` WHERE ` + s.underWay() + ` AND owner NOT IN (SELECT id FROM replica WHERE expires > ` + s.clock() + `)` + inOrder
 }
 
 // Orphans lists the node runs under way whose server is gone.
@@ -122,13 +118,15 @@ func (s *Store) Orphans(ctx context.Context) ([]engine.NodeRun, error) {
 
 // Held lists the node runs under way that a server works on.
 func (s *Store) Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE `+underWay+` AND owner = ?`), string(owner))
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE `+s.underWay()+` AND owner = ?`), string(owner))
 }
 
-const readyNodes = ` WHERE ended = 0 AND state = 'ready' ORDER BY priority DESC, run_id, ready_at LIMIT ?`
+func (s *Store) readyNodes() string {
+	return ` WHERE ` + s.openNodes() + ` AND state = 'ready' ORDER BY priority DESC, run_id, ready_at LIMIT ?`
+}
 
 // ReadyNodes lists up to limit node runs that wait for a server, in the order
 // in which they have their turn.
 func (s *Store) ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, s.bind(selectNode+readyNodes), limit)
+	return queryNodes(ctx, s.read.DB, s.bind(selectNode+s.readyNodes()), limit)
 }

@@ -21,12 +21,17 @@ type runRow struct {
 	StopBy, Outcome, Error         string
 	Pick, Previous                 string
 	Paused, Deadline               int64
-	Seq                            int64
-	OpenNodes                      int
+	Seq                            int64 // of its newest event
 	Stamp                          string
 }
 
-const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, paused, deadline, stamp FROM run`
+const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error,
+  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, paused, deadline, stamp FROM run`
+
+// selectProgress asks how far a run has come: the number of its newest event, and
+// how many of its nodes are open. It is a question of its own, for what is asked
+// together with a lock may be as it was before the lock was free.
+const selectProgress = `SELECT coalesce((SELECT max(seq) FROM event WHERE run_id = ?), 0), (SELECT count(*) FROM node_run WHERE run_id = ? AND ended = 0)`
 
 // scanner is a row of either driver.
 type scanner interface{ Scan(to ...any) error }
@@ -34,7 +39,7 @@ type scanner interface{ Scan(to ...any) error }
 func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.OpenNodes, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp)
 	return r, err
 }
 
@@ -49,31 +54,34 @@ func (r *runRow) run() (engine.Run, error) {
 	}, errors.Join(err, pickErr)
 }
 
+// rowChanged reports whether a step has changed what the row of a run says. Most do
+// not: the row says nothing of the nodes.
+func rowChanged(was, run *engine.Run) bool {
+	return !was.StopAsked.Equal(run.StopAsked) || was.StopBy != run.StopBy || was.Error != run.Error || !was.Paused.Equal(run.Paused) ||
+		!was.Ended.Equal(run.Ended) || was.Outcome != run.Outcome
+}
+
 // runChanges is what may change in a run: of an open one nothing is said of its
 // end, for which an index would be written anew.
-func runChanges(run *engine.Run, open int) (set string, args []any) {
-	set = `stop_asked = ?, stop_by = ?, error = ?, seq = ?, open_nodes = ?, paused = ?`
-	args = []any{micros(run.StopAsked), run.StopBy, run.Error, run.Seq, open, micros(run.Paused)}
+func runChanges(run *engine.Run) (set string, args []any) {
+	set = `stop_asked = ?, stop_by = ?, error = ?, paused = ?`
+	args = []any{micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused)}
 	if !run.Open() {
 		set, args = set+`, ended = ?, outcome = ?`, append(args, micros(run.Ended), string(run.Outcome))
 	}
 	return set, args
 }
 
-// putRun makes the row of a run or writes what may change in it.
-func (s *Store) putRun(ctx context.Context, tx bun.Conn, fresh bool, run *engine.Run, open int) error {
-	if !fresh {
-		set, args := runChanges(run, open)
-		return s.updateRun(ctx, tx, run.ID, set, args)
-	}
+// insertRun makes the row of a run.
+func (s *Store) insertRun(ctx context.Context, tx bun.Conn, run *engine.Run) error {
 	pick := ""
 	if run.Pick != nil {
 		pick = encode(run.Pick)
 	}
 	err := s.send(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, seq, open_nodes, pick, previous, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  stop_asked, stop_by, outcome, error, pick, previous, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
-		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, run.Seq, open, pick, string(run.Previous), micros(run.Deadline))
+		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, pick, string(run.Previous), micros(run.Deadline))
 	if err != nil {
 		return err
 	}
@@ -200,11 +208,24 @@ func (s *Store) NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, 
 	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE run_id = ? ORDER BY ready_at, ref, start, attempt`), string(run))
 }
 
-const openNodes = ` WHERE ended = 0 ORDER BY ready_at, run_id`
+// openNodes is true of the node runs that have not ended: only open runs have
+// such. SQLite finds them by these, PostgreSQL has an index of them.
+func (s *Store) openNodes() string {
+	if s.postgres() {
+		return `ended = 0`
+	}
+	return `ended = 0 AND run_id IN (SELECT id FROM run WHERE ended = 0)`
+}
+
+// underWay is true of the node runs that a server works on: those that are open
+// and do not wait.
+func (s *Store) underWay() string { return s.openNodes() + ` AND state <> 'ready'` }
+
+const inOrder = ` ORDER BY ready_at, run_id`
 
 // OpenNodes lists every node run of every run that has not ended.
 func (s *Store) OpenNodes(ctx context.Context) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, selectNode+openNodes)
+	return queryNodes(ctx, s.read.DB, selectNode+` WHERE `+s.openNodes()+inOrder)
 }
 
 // NodeHistory lists the newest node runs of a job or crawler, newest first.

@@ -157,7 +157,7 @@ func (t *txState) below(limit int, in room) bool {
 	var n int
 	var batch pgx.Batch
 	batch.Queue(t.s.bind(`SELECT `+tryLock), in.column+" "+in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
-	batch.Queue(`SELECT count(*) FROM node_run WHERE `+in.column+` = $1 AND `+underWay, in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	batch.Queue(`SELECT count(*) FROM node_run WHERE `+in.column+` = $1 AND `+t.s.underWay(), in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 	t.keep(pipelined(t.ctx, t.tx.Conn, &batch))
 	return mine && n+t.granted[in] < limit
 }

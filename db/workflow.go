@@ -191,7 +191,7 @@ func (s *Store) PublishWorkflow(ctx context.Context, id engine.ID, seq int64, wi
 			return engine.Errorf(engine.Conflict, "The draft has changed since you opened this list. Look at the changes again, then publish.")
 		}
 		if row.Draft.Valid {
-			if err := publishText(ctx, tx, &row, by, now); err != nil {
+			if err := s.publishText(ctx, tx, &row, by, now); err != nil {
 				return err
 			}
 		}
@@ -222,7 +222,7 @@ func (s *Store) publishParts(ctx context.Context, tx bun.Conn, with []engine.Ref
 		if !row.Draft.Valid {
 			continue
 		}
-		if err := publishText(ctx, tx, &row, by, now); err != nil {
+		if err := s.publishText(ctx, tx, &row, by, now); err != nil {
 			return err
 		}
 	}
