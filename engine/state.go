@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -75,7 +76,7 @@ type NodeRun struct {
 	// from that one without doing it again.
 	Copied  ID     `json:"copied,omitempty"`
 	State   State  `json:"state"`
-	Why     string `json:"why,omitempty"` // why it waits, in words
+	Why     string `json:"why,omitempty"` // why it waits, or who has marked it, in words
 	Fence   int64  `json:"fence"`
 	Version int    `json:"version"` // of the job or crawler that ran
 	// Owner is the server that works on it, "" while none does.
@@ -95,6 +96,19 @@ type NodeRun struct {
 	Started   time.Time `json:"started,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
 }
+
+// markedLead begins the reason of a node run that a person has marked.
+const markedLead = "marked "
+
+// MarkWords is the reason of a node run that counts as state because a person,
+// by, says so; why is what the person says of it and may be empty.
+func MarkWords(state State, by, why string) string {
+	return strings.TrimSuffix(markedLead+string(state)+" by "+by+": "+why, ": ")
+}
+
+// Marked reports whether n counts as it does because a person has marked it. Its
+// Why says who did and for what reason, also in the runs that go on from there.
+func (n *NodeRun) Marked() bool { return n.Copied != "" && strings.HasPrefix(n.Why, markedLead) }
 
 // NodeKey is what a node run is keyed by.
 type NodeKey struct {

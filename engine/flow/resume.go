@@ -2,7 +2,6 @@ package flow
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"dogear/engine"
@@ -123,7 +122,7 @@ func (s *step) copy(again Again, anew map[engine.Ref]bool) map[engine.Ref]engine
 		n.Run, n.Process, n.Batch, n.Fence = s.w.Run.ID, engine.Process{}, "", n.Fence+1
 		text := ""
 		if mark, ok := again.Marks[n.Ref]; ok && newest {
-			text = strings.TrimSuffix("marked "+string(mark)+" by "+again.By+": "+again.Why, ": ")
+			text = engine.MarkWords(mark, again.By, again.Why)
 			n.State, n.Why, n.Error = mark, text, ""
 			if n.Ended.IsZero() {
 				n.Ended = s.now

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"dogear/engine"
 	"dogear/handlers/web"
@@ -48,7 +50,13 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 		}
 		node.Batch = batch
 	}
-	err := p.told(ctx, &node)
+	var err error
+	if node.Attempt.Marked() {
+		if node.Marked, err = p.markedAt(ctx, v.Run, &node.Attempt); err != nil {
+			return node, err
+		}
+	}
+	err = p.told(ctx, &node)
 	if err != nil {
 		return node, err
 	}
@@ -69,6 +77,33 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 	case run.TabOutputs, run.TabAttempts: // show what is there already
 	}
 	return node, err
+}
+
+// mostBefore bounds how many runs are looked through of those that a run goes on
+// from.
+const mostBefore = 50
+
+// markedAt is when a node run of r was marked: when the first of the runs began,
+// going back from r, that has it so.
+func (p *Pages) markedAt(ctx context.Context, r engine.Run, marked *engine.NodeRun) (time.Time, error) {
+	at := r.Started
+	for range mostBefore {
+		nodes, err := p.Store.NodeRuns(ctx, r.Previous)
+		if err != nil {
+			return at, err
+		}
+		so := slices.ContainsFunc(nodes, func(n engine.NodeRun) bool {
+			return n.Ref == marked.Ref && n.Start == marked.Start && n.Attempt == marked.Attempt && n.State == marked.State && n.Why == marked.Why
+		})
+		if !so {
+			break
+		}
+		if r, err = p.Store.Run(ctx, r.Previous); err != nil {
+			return at, err
+		}
+		at = r.Started
+	}
+	return at, nil
 }
 
 // ran is the job as an attempt ran it; nil where it is no job, has not started or

@@ -52,6 +52,8 @@ type Progress struct {
 	Note    string // "4.1 s"
 	Fact    string // "612,440 rows"
 	Percent float64
+	Marked  bool // by a person
+	Kept    bool // of an earlier run: nothing more becomes of it in this one
 	// Started and Ended let the browser count the time of a node that runs.
 	Started, Ended time.Time
 }
@@ -96,6 +98,8 @@ type Card struct {
 	Starts   string
 
 	State   engine.State // "" outside of a run
+	Marked  bool
+	Kept    bool
 	Percent float64
 	Started string
 	Ended   string
@@ -228,6 +232,7 @@ func (d *drawing) nodeCard(c *Card, key string) {
 	if !ran {
 		p = Progress{State: engine.Waiting}
 	}
+	c.Marked, c.Kept = p.Marked, p.Kept
 	c.State, c.Percent, c.Note, c.Fact = p.State, p.Percent, p.Note, p.Fact
 	c.Started, c.Ended = machine(p.Started), machine(p.Ended)
 	c.Sub = p.Sub

@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"github.com/a-h/templ"
-
-	"dogear/views/show"
 )
 
 // What a graph has hundreds of, its cards, lines and pills, is written by a pen
@@ -105,7 +103,7 @@ func blank(shape, icon string) templ.Component {
 func (p *pen) card(c *Card, selected bool) {
 	p.open("li", "id", "node-"+c.Key, "class", c.class(), "role", "option", "tabindex", "-1",
 		"aria-selected", strconv.FormatBool(selected), "data-id", c.Key, "data-kind", c.Kind,
-		"data-x", strconv.Itoa(c.At.X), "data-y", strconv.Itoa(c.At.Y), "data-status", string(c.State),
+		"data-x", strconv.Itoa(c.At.X), "data-y", strconv.Itoa(c.At.Y), "data-status", string(c.State), "data-kept", kept(c),
 		"data-started", c.Started, "data-ended", c.Ended, "style", c.place())
 	p.raw(`<div class="head"><span class="picture">`)
 	p.icon(c.Icon)
@@ -120,6 +118,14 @@ func (p *pen) card(c *Card, selected bool) {
 	p.raw(`<i class="port in" data-port="in" aria-hidden="true"></i><i class="port out" data-port="out" aria-hidden="true"></i>`)
 	p.put("span", "!", "class", "badge", "data-slot", "problem", "title", c.Problem, "aria-hidden", "true")
 	p.raw("</li>")
+}
+
+// kept marks a card of which nothing more becomes in its run.
+func kept(c *Card) string {
+	if c.Kept {
+		return "yes"
+	}
+	return ""
 }
 
 // foot is the lower part of a job's or crawler's card.
@@ -174,7 +180,7 @@ func (p *pen) row(c *Card, mode Mode) {
 		p.raw("</tr>")
 		return
 	}
-	look := show.OfState(c.State)
+	look := c.sign()
 	p.raw("<td>")
 	p.open("span", "class", "pill "+look.Hue)
 	p.icon(look.Icon)

@@ -133,7 +133,7 @@ func kindWord(kind string) string {
 func (c *Card) aside() string {
 	words := kindWord(c.Kind)
 	if c.State != "" {
-		words += ", " + show.OfState(c.State).Word
+		words += ", " + c.sign().Word
 	}
 	if c.Problem != "" {
 		words += ", problem: " + c.Problem
@@ -146,14 +146,22 @@ func (c *Card) hue() string {
 	if c.State == "" {
 		return ""
 	}
-	return show.OfState(c.State).Hue
+	return c.sign().Hue
+}
+
+// sign is how the card's state looks.
+func (c *Card) sign() show.Sign {
+	if c.Marked {
+		return show.Marked(show.OfState(c.State))
+	}
+	return show.OfState(c.State)
 }
 
 // footIcon is the picture at the left of the foot.
 func (c *Card) footIcon() string {
 	switch {
 	case c.State != "":
-		return show.OfState(c.State).Icon
+		return c.sign().Icon
 	case c.Kind == string(engine.KindCrawler):
 		return "layers"
 	default:

@@ -316,7 +316,7 @@ func Table(l Listing) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = show.State(i.Last[0].State).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = show.Node(i.Last[0]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -153,7 +153,7 @@ func Page(v View) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = show.State(n.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = show.Node(n).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -34,6 +34,8 @@ func (n Node) became(m Move) string {
 		return "It moves when this attempt has succeeded."
 	case n.View.Run.Pick != nil:
 		return "This run read beside it and left it where it is."
+	case n.Attempt.Copied != "":
+		return "This node was not done in this run, so it left the bookmark where it is."
 	case n.Attempt.State != engine.Succeeded:
 		return "This attempt did not succeed, so it stays where it was."
 	case m.Mark.Paused || n.Ran != nil && n.Ran.Bookmark == engine.BookmarkPaused:

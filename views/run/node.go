@@ -55,6 +55,13 @@ type Node struct {
 	// Ran is the job as it ran; nil for a crawler, and where that version is gone.
 	Ran    *engine.JobBody
 	Limits []Limit // of a job that has started
+	// Marked is when a person has marked the attempt; zero of any other.
+	Marked time.Time
+}
+
+// markWords says who has marked the attempt, and for what reason.
+func (n Node) markWords() string {
+	return strings.ToUpper(n.Attempt.Why[:1]) + n.Attempt.Why[1:] + "."
 }
 
 // Move is a bookmark of the node's job and how this run moved it; nil for not.

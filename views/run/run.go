@@ -199,11 +199,11 @@ func (v View) Graph(infos canvas.Infos) canvas.View {
 }
 
 func (v View) progress(n engine.NodeRun) canvas.Progress {
-	p := canvas.Progress{State: n.State, Started: n.Started, Ended: n.Ended, Sub: show.OfState(n.State).Word}
+	p := canvas.Progress{State: n.State, Started: n.Started, Ended: n.Ended, Sub: show.OfNode(&n).Word, Marked: n.Marked(), Kept: n.Copied != ""}
 	if n.Attempt > 1 {
 		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
 	}
-	if n.Copied != "" {
+	if n.Copied != "" && !n.Marked() {
 		p.Sub += " · copied"
 	}
 	if !n.Started.IsZero() {
@@ -229,6 +229,7 @@ type tally struct {
 func (v View) tallies() []tally {
 	all := []tally{
 		{"ok", "check", "done", 0},
+		{"acc", "hand", "marked", 0},
 		{"run", "loader-circle", "running", 0},
 		{"bad", "x", "failed", 0},
 		{"idle", "square", "stopped or skipped", 0},
@@ -236,17 +237,19 @@ func (v View) tallies() []tally {
 	}
 	for _, ref := range v.Refs() {
 		n, ok := v.newest(ref)
-		i := 4
+		i := 5
 		switch {
 		case !ok:
+		case n.Marked():
+			i = 1
 		case n.State == engine.Succeeded:
 			i = 0
 		case show.OfState(n.State).Hue == "bad":
-			i = 2
-		case n.State.Done():
 			i = 3
+		case n.State.Done():
+			i = 4
 		case n.State != engine.Ready:
-			i = 1
+			i = 2
 		}
 		all[i].n++
 	}

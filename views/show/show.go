@@ -50,6 +50,17 @@ func OfState(s engine.State) Sign {
 	return Sign{"circle-dashed", string(s), "idle"}
 }
 
+// OfNode is the sign of a node run: of one that a person has marked it says so.
+func OfNode(n *engine.NodeRun) Sign {
+	if n.Marked() {
+		return Marked(OfState(n.State))
+	}
+	return OfState(n.State)
+}
+
+// Marked is the sign of a state that a person has given to a node by a mark.
+func Marked(of Sign) Sign { return Sign{"hand", of.Word + ", marked", of.Hue} }
+
 // OfRun is the sign of a run.
 func OfRun(run engine.Run) Sign {
 	switch run.Outcome {

@@ -191,12 +191,20 @@ func runRows(t *table, r *control.Run) {
 	t.field("Error", r.Error)
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		t.row("Node", n.Name, states[n.State], spent(n.Started, n.Ended, now), figures(n))
-		if n.State == engine.Ready {
+		t.row("Node", n.Name, stateOf(n), spent(n.Started, n.Ended, now), figures(n))
+		if n.State == engine.Ready || n.Marked() {
 			t.field("", n.Why)
 		}
 		t.field("", n.Error)
 	}
+}
+
+// stateOf is the word for how a node run stands.
+func stateOf(n *engine.NodeRun) string {
+	if n.Marked() {
+		return states[n.State] + ", marked"
+	}
+	return states[n.State]
 }
 
 // figures says what an attempt has read and written.

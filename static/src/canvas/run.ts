@@ -88,8 +88,9 @@ export class RunView {
     if (n.state === "ready" || n.state === "starting") Object.assign(card.dataset, { started: "", ended: "" });
     this.newest.set(n.card, order);
     const before = this.data.signs?.[card.dataset["status"] ?? ""];
-    // What is known already may say more than its state: that it was copied.
-    const known = card.dataset["status"] === n.state && n.attempt <= 1;
+    // What is known already may say more than its state: that it was copied or
+    // marked.
+    const known = card.dataset["status"] === n.state && (n.attempt <= 1 || !!card.dataset["kept"]);
     if (before) card.classList.remove(before.hue);
     card.classList.add(sign.hue);
     card.dataset["status"] = n.state;
@@ -97,8 +98,10 @@ export class RunView {
     if (n.ended) card.dataset["ended"] = n.ended;
     const name = card.querySelector("[data-slot=name]")?.textContent ?? "";
     if (!known) this.fill(card, "sub", n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word);
-    this.fill(card, "aside", `, ${sign.word}`);
-    this.view.icon(card, sign.icon, ".mark");
+    if (!known) {
+      this.fill(card, "aside", `, ${sign.word}`);
+      this.view.icon(card, sign.icon, ".mark");
+    }
     // The figures of the end take the place of what it said on its way.
     const fact = figure(n.counts);
     if (fact || done(n.state)) this.fill(card, "fact", fact);
@@ -108,7 +111,7 @@ export class RunView {
         path.classList.add("taken");
       }
     }
-    this.row(n.card, sign);
+    if (!known) this.row(n.card, sign);
     this.summary.set(sign.word, (this.summary.get(sign.word) ?? 0) + 1);
     if (n.state === "running") this.reveal(n.card);
     this.speak(name, sign.word);
