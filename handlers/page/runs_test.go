@@ -99,7 +99,7 @@ func TestAnEndedRunGoesOnAsChosen(t *testing.T) {
 	})
 
 	contains(t, "the head", head, "Resume…", path+"/resume")
-	contains(t, "the dialog", dialog, "&lt;script&gt;", `<option value="keep" selected>`, `<option value="again" selected>`, "as it is published now")
+	contains(t, "the dialog", dialog, "&lt;script&gt;", `<option value="keep" selected>`, `<option value="again" selected>`, "as it is published now", `<span class="row"><b>curated-crawler</b>`)
 	contains(t, "the dialog of a mark", marking, `<option value="succeeded" selected>`)
 	if status != http.StatusOK || len(e.how.Nodes) != 1 || e.how.Nodes[0] != job || e.how.Marks[crawl] != engine.Succeeded || !e.how.Newest || e.how.Why != "done by hand" {
 		t.Errorf("POST = %d with %+v, want the job again and the crawler marked, by the newest definition", status, e.how)
