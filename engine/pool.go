@@ -63,6 +63,16 @@ const (
 	MostPriority  = 100
 )
 
+// PoolFaults lists that the pool of l is none of those that places knows: a job
+// in it would wait for nothing and be bounded by nothing.
+func (l Lane) PoolFaults(places map[string]int) []Fault {
+	var f faults
+	if _, ok := places[l.Pool]; l.Pool != "" && !ok {
+		f.add("pool", "There is no pool %s. Choose another one, or make it under Pools first.", l.Pool)
+	}
+	return f
+}
+
 // Behind is the lane of a run that reads old files again: behind everything
 // else of its job.
 func (l Lane) Behind() Lane {

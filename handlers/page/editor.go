@@ -121,6 +121,7 @@ type desk struct {
 	crawlers  []engine.Draft[engine.CrawlerBody]
 	used      map[engine.Ref][]engine.Head
 	schedules map[engine.ID]engine.Schedule
+	places    map[string]int // of the pools
 	names     draft.Names
 	infos     canvas.Infos
 }
@@ -145,6 +146,9 @@ func (p *Pages) desk(c web.Ctx) (*desk, error) {
 		return nil, err
 	}
 	if d.schedules, err = p.Store.Schedules(ctx); err != nil {
+		return nil, err
+	}
+	if d.places, err = p.Store.PoolPlaces(ctx); err != nil {
 		return nil, err
 	}
 	for _, job := range d.jobs {
@@ -189,7 +193,7 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 		ref := engine.Ref{Kind: engine.KindJob, ID: job.ID}
 		uses[ref], paths[ref] = engine.Undeclared(&job.Body, nil), pathsOf(&job.Body)
 		if job.Open {
-			faults[ref] = job.Body.Faults()
+			faults[ref] = append(job.Body.Faults(), job.Body.PoolFaults(d.places)...)
 		}
 	}
 	for _, crawler := range d.crawlers {

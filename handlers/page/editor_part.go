@@ -17,7 +17,9 @@ import (
 
 func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) error {
 	form := job.ReadForm(values, panel.JobState)
-	p.refuseTargets(&form)
+	if err := p.refuse(c.Request().Context(), &form); err != nil {
+		return err
+	}
 	ops, wrong := startOps(panel.Starts, values)
 	maps.Copy(form.Errors, wrong)
 	panel.Job, panel.Errors = &form, form.Errors

@@ -206,7 +206,9 @@ func (p *Pages) saveJob(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	p.refuseTargets(&v.Form)
+	if err := p.refuse(c.Request().Context(), &v.Form); err != nil {
+		return err
+	}
 	if len(v.Form.Errors) > 0 {
 		return web.Render(c, http.StatusUnprocessableEntity, job.Form(v))
 	}
@@ -227,16 +229,25 @@ func (p *Pages) saveJob(c web.Ctx) error {
 	return web.Go(c, "/jobs/"+string(id))
 }
 
-// refuseTargets says in a form which folders this server may not write.
-func (p *Pages) refuseTargets(form *job.Fields) {
+// refuse says in a form which folders this server may not write, and that there
+// is no such pool.
+func (p *Pages) refuse(ctx context.Context, form *job.Fields) error {
+	places, err := p.Store.PoolPlaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, fault := range form.Body.PoolFaults(places) {
+		form.Errors[fault.Field] = fault.Message
+	}
 	if form.Body.SQL == nil {
-		return
+		return nil
 	}
 	for i, s := range form.Body.SQL.Sinks {
 		if wrong := p.outside([]string{s.Path}); len(wrong) > 0 {
 			form.Errors["sink."+strconv.Itoa(i)+".path"] = wrong[0]
 		}
 	}
+	return nil
 }
 
 // growJob answers POST /jobs/:id/form/source, /step and /sink with the form as

@@ -19,6 +19,8 @@ import (
 
 type poolStore interface {
 	Pools(ctx context.Context) ([]engine.Pool, error)
+	// PoolPlaces is how many places each pool has, by name.
+	PoolPlaces(ctx context.Context) (map[string]int, error)
 	PutPool(ctx context.Context, name string, places int, by string, now time.Time) error
 	DeletePool(ctx context.Context, name string) error
 }

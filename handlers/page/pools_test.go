@@ -106,3 +106,43 @@ func TestAPoolThatIsUsedSaysByWhatBeforeItIsDeleted(t *testing.T) {
 		t.Errorf("POST = %d %s, want 409 that names the job", status, answer)
 	}
 }
+
+// TestAJobThatNamesAPoolWhichIsNotThereIsRefused where it is saved, in its form
+// and in the editor's panel, and where it is published.
+func TestAJobThatNamesAPoolWhichIsNotThereIsRefused(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	job, _ := s.cards()
+	form := url.Values{
+		"name": {"load"}, "pool": {"gone " + odd}, "bookmark": {"enabled"}, "timeout": {"9"}, "source.0.name": {"sales"}, "source.0.path": {"/data/*.csv"},
+		"step.0.name": {"out"}, "step.0.sql": {"SELECT * FROM sales"}, "sink.0.from": {"out"}, "sink.0.path": {"/out"}, "sink.0.mode": {"append"},
+	}
+	_, page := s.get(t, "/jobs/"+string(s.job))
+	form.Set("base", value(t, page, "base"))
+
+	alone, refused := s.change(t, "/jobs/"+string(s.job), form)
+	inPanel, panel := s.change(t, s.at("/cards/"+job), form)
+	kept, err := s.store.JobDraft(t.Context(), s.job)
+	must(t, err)
+	drafted := kept.Body // as it was saved while the pool was there
+	drafted.Pool = "gone"
+	_, err = s.store.SaveJobDraft(t.Context(), s.job, drafted, kept.Seq, "owner", noon)
+	must(t, err)
+	_, dialog := s.get(t, s.at("/publish"))
+	published, why := s.change(t, s.at("/publish"), url.Values{"seq": {"5"}, "with": {job}})
+	must(t, s.store.PutPool(t.Context(), "gone", 1, "owner", noon))
+	again, _ := s.change(t, s.at("/publish"), url.Values{"seq": {"5"}, "with": {job}})
+
+	const says = "There is no pool gone"
+	contains(t, "the form", refused, says, `id="pool.error"`, "(does not exist)")
+	contains(t, "the panel", panel, says, "make it under Pools first")
+	contains(t, "the list of changes", dialog, says, "This cannot be published yet")
+	contains(t, "the answer of a publish", why, says)
+	if alone != http.StatusUnprocessableEntity || inPanel != http.StatusUnprocessableEntity || kept.Body.Pool != "" {
+		t.Errorf("saved = %d and %d, and the draft waits in %q; want 422 twice and none", alone, inPanel, kept.Body.Pool)
+	}
+	if published != http.StatusUnprocessableEntity || again != http.StatusOK {
+		t.Errorf("published = %d, and once the pool is there %d; want 422 and 200", published, again)
+	}
+}

@@ -42,7 +42,7 @@ func (r Leaving) refusal() string {
 func (r Leaving) consequences() []string {
 	var said []string
 	if len(r.Drafts) > 0 {
-		said = append(said, "Those drafts keep its name, which bounds nothing once they are published. Choose another pool in them.")
+		said = append(said, "Those drafts keep its name and can be published only once another pool is chosen in them.")
 	}
 	if n := r.Pool.Taken; n > 0 {
 		said = append(said, fmt.Sprintf("Node runs that hold a place go on: %d.", n))
