@@ -361,27 +361,28 @@ func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 	must(t, err)
 	gone.Boot = self.Boot
 	for name, tt := range map[string]struct {
-		files []string // of its folder
+		files map[string]string // of its folder
 		boot  string
 		want  string
 	}{
-		"it has ended":                     {[]string{"start", "began", "exit"}, "", "failed exit code 6"},
-		"it was never released":            {[]string{"start"}, "", "succeeded ran"},
-		"it was killed with its shim":      {[]string{"start", "began"}, "", "failed lost"},
-		"the machine went down":            {[]string{"start"}, "another", "failed lost"},
-		"it ended before the machine did":  {[]string{"start", "began", "exit"}, "another", "failed exit code 6"},
+		"it has ended":                     {map[string]string{"exit": "began\n6\n  \n"}, "", "failed exit code 6"},
+		"it was never released":            {map[string]string{"exit": "          \n"}, "", "succeeded ran"},
+		"it was killed with its shim":      {map[string]string{"exit": "began\n    \n"}, "", "failed lost"},
+		"the machine went down":            {map[string]string{"exit": "          \n"}, "another", "failed lost"},
+		"it ended before the machine did":  {map[string]string{"exit": "began\n6\n  \n"}, "another", "failed exit code 6"},
 		"it belongs to another server":     {nil, "", "failed lost"},
-		"its exit code is only half there": {[]string{"start", "began", "half"}, "", "failed lost"},
+		"its exit code is only half there": {map[string]string{"exit": "began\n6   \n"}, "", "failed lost"},
+
+		"an earlier server's has ended":              {map[string]string{"start": "", "began": "", "exit": "6\n     \n"}, "", "failed exit code 6"},
+		"an earlier server's was never released":     {map[string]string{"start": "", "exit": "       \n"}, "", "succeeded ran"},
+		"an earlier server's was killed":             {map[string]string{"start": "", "began": "", "exit": "       \n"}, "", "failed lost"},
+		"an earlier one's that kept no room for one": {map[string]string{"start": "", "began": ""}, "", "failed lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, h := attempt(t, engine.ScriptJob{Body: "print('ran')"}), newHost()
-			for _, name := range tt.files {
+			for name, text := range tt.files {
 				must(t, os.MkdirAll(a.Dir, 0o700))
-				text := map[string]string{"exit": "6\n"}[name]
-				if name == "half" {
-					name = "exit"
-				}
 				must(t, os.WriteFile(filepath.Join(a.Dir, name), []byte(text), 0o600))
 			}
 			p := gone

@@ -26,13 +26,18 @@ type Child struct {
 	marker  string
 	cmd     *exec.Cmd // nil where an earlier server started it
 	pid     *os.File  // readable once the shim has ended; nil where it has
+	over    *os.File  // readable before that, once the script has; nil where an earlier server started it
 	reap    sync.Once
 	shims   *Shims // whence it came; nil where an earlier server started it
 }
 
-// open watches the shim p, which may have ended already.
-func open(p engine.Process, dir, marker string, cmd *exec.Cmd) (*Child, error) {
-	c := &Child{Process: p, dir: dir, marker: marker, cmd: cmd}
+// open watches the shim p, which may have ended already. started is nil where an
+// earlier server started it.
+func open(p engine.Process, dir, marker string, started *shim) (*Child, error) {
+	c := &Child{Process: p, dir: dir, marker: marker}
+	if started != nil {
+		c.cmd, c.over = started.cmd, started.over
+	}
 	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
 	switch {
 	case errors.Is(err, unix.ESRCH):
@@ -42,7 +47,7 @@ func open(p engine.Process, dir, marker string, cmd *exec.Cmd) (*Child, error) {
 	}
 	c.pid = os.NewFile(uintptr(fd), "pidfd")
 	// Only now is it sure that the number was not given to another in between.
-	if cmd == nil && !(Processes{}).Alive(p) {
+	if started == nil && !(Processes{}).Alive(p) {
 		c.pid.Close()
 		c.pid = nil
 	}
@@ -58,34 +63,44 @@ func Find(p engine.Process, dir, marker string) (*Child, error) {
 	return open(p, dir, marker, nil)
 }
 
-// Wait waits until the shim has ended, for d at most, and reports whether it
-// has. The end of ctx breaks it off.
+// Wait waits until the script has ended, for d at most, and reports whether it
+// has. The end of ctx breaks it off. Its shim may then need a moment to be gone.
 func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
-	if c.pid == nil {
-		return true
+	if c.over != nil {
+		return c.readable(ctx, c.over, d)
 	}
+	return c.gone(ctx, d)
+}
+
+// gone waits until the shim has ended, as Wait does.
+func (c *Child) gone(ctx context.Context, d time.Duration) bool {
+	return c.pid == nil || c.readable(ctx, c.pid, d)
+}
+
+// readable waits until there is something to read in a file of the child.
+func (c *Child) readable(ctx context.Context, file *os.File, d time.Duration) bool {
 	if ctx.Err() != nil {
 		d = 0
 	}
-	if err := c.pid.SetReadDeadline(time.Now().Add(d)); err != nil {
+	if err := file.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return !(Processes{}).Alive(c.Process)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.pid.SetReadDeadline(time.Now()) })
+	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
 	defer stop()
-	raw, err := c.pid.SyscallConn()
+	raw, err := file.SyscallConn()
 	if err != nil {
 		return !(Processes{}).Alive(c.Process)
 	}
-	ended := false
+	ready := false
 	look := func(fd uintptr) bool {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-		ended = err == nil && n > 0
-		return ended
+		ready = err == nil && n > 0
+		return ready
 	}
 	if err := raw.Read(look); err != nil {
 		_ = raw.Control(func(fd uintptr) { look(fd) }) // the deadline may have come first
 	}
-	return ended
+	return ready
 }
 
 // Exit is the exit code of the script; ok is false while it has left none.
@@ -93,7 +108,7 @@ func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
 	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
-	line, _, whole := strings.Cut(string(text), "\n")
+	line, _, whole := strings.Cut(strings.TrimPrefix(string(text), begun+"\n"), "\n")
 	if err != nil || !whole {
 		return 0, false // it is just being written, or never was
 	}
@@ -105,14 +120,22 @@ func (c *Child) Exit() (code int, ok bool) {
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
-	_, err := os.Stat(filepath.Join(c.dir, beganFile))
+	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
+	if err == nil && strings.HasPrefix(string(text), begun) {
+		return true
+	}
+	_, err = os.Stat(filepath.Join(c.dir, beganFile))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Here reports whether the files of the script are on this server.
 func (c *Child) Here() bool {
-	_, err := os.Stat(filepath.Join(c.dir, startFile))
-	return err == nil
+	for _, name := range []string{exitFile, startFile} {
+		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Close gives back what the child holds here. The script is not touched.
@@ -122,17 +145,12 @@ func (c *Child) Close() {
 		if c.cmd != nil {
 			go func() { _ = c.cmd.Wait() }()
 		}
-		if c.shims != nil {
-			c.shims.more() // not before: it would share the processor with the script
-		}
 	})
 }
 
 // forget ends the watch.
 func (c *Child) forget() {
-	if c.pid != nil {
-		c.pid.Close()
-	}
+	_, _ = c.pid.Close(), c.over.Close() // nil ones as well
 }
 
 // How long is waited for what ends by itself in a moment.
@@ -180,9 +198,9 @@ func (c *Child) Leave() {
 func (c *Child) Sweep() {
 	sweep(c.marker)
 	// With the script gone the shim notes its exit code and ends by itself.
-	c.Wait(context.Background(), settle)
+	c.gone(context.Background(), settle)
 	c.group(unix.SIGKILL)
-	for !c.Wait(context.Background(), time.Second) {
+	for !c.gone(context.Background(), time.Second) {
 		c.group(unix.SIGKILL)
 	}
 }

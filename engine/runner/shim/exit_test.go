@@ -38,13 +38,15 @@ func TestAFullDiskLosesNoExitCode(t *testing.T) {
 	}
 }
 
-// TestWhatCountsAsAnExitCode: a whole line that is a number, be it over the room
-// that was kept for it or, from earlier servers, all there is.
+// TestWhatCountsAsAnExitCode: a whole line that is a number, after the one that
+// says that the script has begun; with shims of earlier servers it is the first,
+// or all there is.
 func TestWhatCountsAsAnExitCode(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
-		"0\n": 0, "7\n": 7, "255\n": 255, // an earlier server kept no room
-		"0\n" + noExit[2:]: 0, "137\n" + noExit[4:]: 137,
+		"began\n0\n" + noExit[8:]: 0, "began\n137\n" + noExit[10:]: 137,
+		"began\n" + noExit[6:]: -1, "began\n13" + noExit[8:]: -1, "began\n": -1,
+		"0\n": 0, "7\n": 7, "255\n": 255, "0\n" + noExit[2:]: 0, "137\n" + noExit[4:]: 137, // of earlier servers
 		"": -1, "6": -1, "\n": -1, noExit: -1, "13" + noExit[2:]: -1, "x\n": -1,
 	} {
 		dir := t.TempDir()

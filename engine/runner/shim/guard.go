@@ -18,10 +18,9 @@ read -r gone
 while :; do
 	left=
 	for dir in */*/; do
-		[ -e "$dir/began" ] || continue
-		code=
-		read -r code <"$dir/exit"
-		[ ! "$code" ] || continue
+		mark= code=
+		{ read -r mark; read -r code; } <"$dir/exit"
+		[ "$mark" = began ] && [ ! "$code" ] || continue
 		left=yes
 		for file in "$dir/out" "$dir/err"; do
 			[ "$(wc -c <"$file")" -le "$1" ] || truncate -s "$1" "$file"

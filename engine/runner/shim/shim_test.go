@@ -92,7 +92,7 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 	c := command(t, "echo done; echo bad >&2; exit 7")
 
 	child, err := shims(t).Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
-		if _, err := os.Stat(filepath.Join(c.Dir, beganFile)); err == nil {
+		if (&Child{dir: c.Dir}).Began() {
 			t.Error("the script worked before it was recorded")
 		}
 		if !(Processes{}).Alive(p) || !p.Apart {
@@ -112,9 +112,10 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != "done\n" || errs != "bad\n" {
 		t.Errorf("it wrote %q and %q, want done and bad", out, errs)
 	}
-	if (Processes{}).Alive(child.Process) {
-		t.Error("it is called alive after its end")
+	if !child.Began() {
+		t.Error("it is said not to have begun")
 	}
+	await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(child.Process) })
 }
 
 func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
@@ -134,6 +135,66 @@ func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 	await(t, "the shim has ended", func() bool { return !(Processes{}).Alive(held) })
 	if _, err := os.Stat(filepath.Join(c.Dir, "touched")); err == nil {
 		t.Error("the script worked although it was never released")
+	}
+}
+
+// TestAScriptThatWasNotToldInFullDoesNothing: its server was killed before it
+// wrote what the shim does, or while it did.
+func TestAScriptThatWasNotToldInFullDoesNothing(t *testing.T) {
+	t.Parallel()
+	c := command(t, "touch ../../touched")
+	text := c.script()
+	for name, told := range map[string]string{"nothing": "", "all but the last brace": strings.TrimSuffix(text, "}\n")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waits, err := shims(t).begin()
+			must(t, err)
+			_, err = waits.release.WriteString(told)
+			must(t, err)
+
+			waits.release.Close()
+			_ = waits.cmd.Wait()
+
+			child := &Child{dir: waits.dir}
+			if _, err := os.Stat(filepath.Join(waits.dir, "..", "touched")); err == nil || child.Began() {
+				t.Error("the script worked")
+			}
+			if code, ok := child.Exit(); ok {
+				t.Errorf("it has the exit code %d", code)
+			}
+		})
+	}
+}
+
+// TestAScriptThatIsKilledSaysOnlyWhatItWrote: a shell has a word of its own for
+// that, which would be taken for the script's.
+func TestAScriptThatIsKilledSaysOnlyWhatItWrote(t *testing.T) {
+	t.Parallel()
+	c := command(t, "echo mine >&2; kill -KILL $$")
+	child := started(t, shims(t), c)
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+
+	if code, ok := child.Exit(); !ok || code != 128+9 || wrote(t, c, ErrFile) != "mine\n" {
+		t.Errorf("got exit code %d, %v and %q, want 137 and its own words", code, ok, wrote(t, c, ErrFile))
+	}
+}
+
+// TestAScriptHasNothingOpenOfItsShim: it could take its exit code from it, and
+// what it leaves behind would keep the server from seeing its end.
+func TestAScriptHasNothingOpenOfItsShim(t *testing.T) {
+	t.Parallel()
+	c := command(t, "for fd in 3 4 5 6; do readlink /proc/$$/fd/$fd; done; sleep 600 & exit 0")
+	child := started(t, shims(t), c)
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("its end is not seen")
+	}
+
+	if got := wrote(t, c, OutFile); got != "" {
+		t.Errorf("it has open\n%s", got)
 	}
 }
 
@@ -295,7 +356,7 @@ func TestAScriptIsBoundInMemory(t *testing.T) {
 
 func TestArgumentsAndEnvironmentArriveByteForByte(t *testing.T) {
 	t.Parallel()
-	odd := "it's \"$HOME\" `x` \\ *\n\t{\"a\": 1} é"
+	odd := "it's \"$HOME\" `x` \\ *\n\t{\"a\": 1} é" + strings.Repeat("y", 100_000) // more than a pipe holds
 	c := command(t, "")
 	c.Args = []string{"/bin/sh", "-c", `printf %s "$1"; printf %s "$ODD" >&2; env >../env`, "x", odd}
 	c.Env = append(c.Env, "ODD="+odd)

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,26 +20,37 @@ import (
 // The files in the folder of an attempt. What a process leaves there outlives
 // the server.
 const (
-	startFile = "start" // what the shim runs once it is released
-	beganFile = "began" // is there once the script may have begun
-	exitFile  = "exit"  // its exit code and a line feed, over what noExit holds the room with
-	OutFile   = "out"   // what it wrote to its output
-	ErrFile   = "err"   // and to its errors
-	workDir   = "work"  // in which it begins
+	exitFile = "exit" // begun and its exit code, each with a line feed, over what noExit holds the room with
+	OutFile  = "out"  // what it wrote to its output
+	ErrFile  = "err"  // and to its errors
+	workDir  = "work" // in which it begins
+
+	// Files of the shims of earlier servers.
+	startFile = "start" // what such a shim ran once it was released
+	beganFile = "began" // is there once its script may have begun
 )
 
 // noExit is what the file of the exit code holds until there is one: on a disk
-// that is full by then, writing over it needs no room.
-const noExit = "       \n"
+// that is full by then, writing over it needs no room. Nor does it take as long
+// as to make a file.
+const noExit = "          \n"
+
+// begun stands in front of the exit code once the script may have begun.
+const begun = "began"
 
 // held is the shim: two shells of some hundred kB, in a session of their own.
-// The second waits for its release and then becomes the program; the first
-// waits for its end. It keeps the exit code even where the whole group is told
-// to end.
+// The second waits for the text of what it does and then becomes the program; the
+// first waits for its end. It keeps the exit code even where the whole group is
+// told to end, and says nothing of its own. Beside its input, its output and its
+// errors, of which nobody wants to know, it has open: 3, whence the text comes; 4,
+// the errors of the program; 5, its file of the exit code; and 6, to which it
+// writes when the code is there.
 const held = `trap : TERM INT HUP
-( IFS= read -r go <&3 || exit 3; exec 3<&-; . ./start ) </dev/null >>out 2>>err
+( exec 2>&4 4>&- 6>&-; . /dev/fd/3 )
 code=$?
-[ ! -e began ] || echo $code 1<>exit`
+read -r mark <exit
+[ "$mark" != began ] || echo $code >&5
+echo >&6`
 
 // Command is a program for a shim to run.
 type Command struct {
@@ -52,16 +64,17 @@ type Command struct {
 // MarkerEnv is the variable by which all processes of an attempt are found.
 const MarkerEnv = "DOGEAR_NODE"
 
-// script is the command as the shim's shell reads it.
+// script is what the shim does once it is released: one command in braces, of
+// which a shell does nothing before it has read all of it.
 func (c *Command) script() string {
 	var text strings.Builder
-	text.WriteString(": >" + beganFile + "\n")
+	text.WriteString("{ exec 3<&-\necho " + begun + " >&5\nexport")
 	for _, entry := range append(slices.Clone(c.Env), MarkerEnv+"="+c.Marker) {
 		name, value, _ := strings.Cut(entry, "=")
-		text.WriteString("export " + name + "=" + quote(value) + "\n")
+		text.WriteString(" " + name + "=" + quote(value))
 	}
 	// -P: the folder has got another name since the shell has begun.
-	text.WriteString("cd -P " + workDir + " || exit 126\nunset OLDPWD\n")
+	text.WriteString("\ncd -P " + workDir + " || exit 126\nunset OLDPWD\n")
 	if c.DataMB > 0 {
 		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
 	}
@@ -69,7 +82,7 @@ func (c *Command) script() string {
 	for _, arg := range c.Args {
 		text.WriteString(" " + quote(arg))
 	}
-	return text.String() + "\n"
+	return text.String() + " 5>&-\n}\n"
 }
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
@@ -97,7 +110,8 @@ const spares = 2
 type shim struct {
 	dir     string
 	cmd     *exec.Cmd
-	release *os.File
+	release *os.File // takes the text of what the shim does; its end lets it end
+	over    *os.File // has something to read once the exit code is there
 	process engine.Process
 }
 
@@ -115,19 +129,16 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	}
 	failpoint.Hit("shim.folder.after")
 	waits.dir = c.Dir
-	err = os.WriteFile(filepath.Join(c.Dir, startFile), []byte(c.script()), 0o600)
-	if err == nil {
-		failpoint.Hit("shim.record.before")
-		err = recorded(ctx, waits.process)
-		failpoint.Hit("shim.record.after")
-	}
+	failpoint.Hit("shim.record.before")
+	err = recorded(ctx, waits.process)
+	failpoint.Hit("shim.record.after")
 	var child *Child
 	if err == nil { // before the release: after it nothing may fail
-		child, err = open(waits.process, c.Dir, c.Marker, waits.cmd)
+		child, err = open(waits.process, c.Dir, c.Marker, waits)
 	}
 	if err == nil {
 		failpoint.Hit("shim.release.before")
-		_, err = waits.release.WriteString("\n")
+		_, err = waits.release.WriteString(c.script())
 		failpoint.Hit("shim.release.after")
 	}
 	if err != nil {
@@ -139,6 +150,7 @@ func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.
 	}
 	waits.release.Close()
 	child.shims = s
+	s.more() // while the script works nobody waits for the processor here
 	return child, nil
 }
 
@@ -215,43 +227,67 @@ func (s *Shims) begin() (*shim, error) {
 	s.n++
 	dir := filepath.Join(s.Dir, strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(s.n))
 	s.mu.Unlock()
-	if err := os.MkdirAll(filepath.Join(dir, workDir), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of a shim: %w", err)
+	waits := &shim{dir: dir}
+	files, err := waits.furnish()
+	defer func() {
+		for _, file := range files { // what the shim has open of them is its own
+			_ = file.Close()
+		}
+	}()
+	if err == nil {
+		// It outlives every context: a script goes on without its server.
+		waits.cmd = exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
+		waits.cmd.Dir = dir
+		waits.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+		waits.cmd.Stdout, waits.cmd.ExtraFiles = files[0], files[1:]
+		waits.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		failpoint.Hit("shim.start.before")
+		err = waits.cmd.Start()
+		failpoint.Hit("shim.start.after")
 	}
-	if err := os.WriteFile(filepath.Join(dir, exitFile), []byte(noExit), 0o600); err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, fmt.Errorf("keep room for an exit code: %w", err)
+	if err == nil {
+		waits.process, err = Identify(waits.cmd.Process.Pid)
 	}
-	read, release, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make the pipe of a shim: %w", err)
-	}
-	// It outlives every context: a script goes on without its server.
-	cmd := exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
-	cmd.ExtraFiles = []*os.File{read}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	failpoint.Hit("shim.start.before")
-	err = cmd.Start()
-	failpoint.Hit("shim.start.after")
-	read.Close()
-	if err != nil {
-		release.Close()
-		return nil, fmt.Errorf("start a shim: %w", err)
-	}
-	waits := &shim{dir: dir, cmd: cmd, release: release}
-	if waits.process, err = Identify(cmd.Process.Pid); err != nil {
 		waits.drop()
-		return nil, err
+		return nil, fmt.Errorf("start a shim: %w", err)
 	}
 	waits.process.Apart = true
 	return waits, nil
 }
 
+// furnish makes the folder of a shim, its pipes, and the files that it has open:
+// its output and those from 3 on. Some of them may be nil where it fails.
+func (s *shim) furnish() (files []*os.File, err error) {
+	if err := os.MkdirAll(filepath.Join(s.dir, workDir), 0o700); err != nil {
+		return nil, err
+	}
+	file := func(name string, flags int) *os.File {
+		file, failed := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_WRONLY|flags, 0o600)
+		err = errors.Join(err, failed)
+		return file
+	}
+	pipe := func() (read, write *os.File) {
+		read, write, failed := os.Pipe()
+		err = errors.Join(err, failed)
+		return read, write
+	}
+	// What is written to the outputs goes to their ends, which the server may cut off.
+	out, errs, exit := file(OutFile, os.O_APPEND), file(ErrFile, os.O_APPEND), file(exitFile, 0)
+	var text, over *os.File
+	text, s.release = pipe()
+	s.over, over = pipe()
+	if err == nil {
+		_, err = exit.WriteAt([]byte(noExit), 0)
+	}
+	return []*os.File{out, text, errs, exit, over}, err
+}
+
 // drop lets a shim end that was never released.
 func (s *shim) drop() {
-	s.release.Close()
+	_, _ = s.release.Close(), s.over.Close() // nil ones as well, should there be no shim
 	_ = os.RemoveAll(s.dir)
-	go func() { _ = s.cmd.Wait() }()
+	if s.cmd != nil {
+		go func() { _ = s.cmd.Wait() }()
+	}
 }
