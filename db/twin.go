@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +19,25 @@ func began(run string) string {
 // twinsAmong bounds among how many earlier runs a twin is looked for.
 const twinsAmong = 100
 
+// twinsAtOnce is for how many runs one statement looks: SQLite takes 500.
+const twinsAtOnce = 400
+
 // Twins finds, for each of runs that has one, the newest earlier run of the same
 // object that asked for the same: with equal properties and picks, by hand like
 // this one, no longer than engine.TwinWindow before it.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
+	twins := map[engine.ID]engine.Twin{}
+	for some := range slices.Chunk(runs, twinsAtOnce) {
+		found, err := s.twins(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(twins, found)
+	}
+	return twins, nil
+}
+
+func (s *Store) twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	var asked []string
 	var args []any
 	started := map[engine.ID]time.Time{}

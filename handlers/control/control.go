@@ -34,6 +34,8 @@ type Store interface {
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
+	// Waits says what open runs wait for of which nothing works.
+	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)

@@ -17,6 +17,8 @@ type Run struct {
 	// Like is an earlier run that asked for the same shortly before this one:
 	// perhaps somebody asked twice.
 	Like *Like `json:"like,omitempty"`
+	// Waits says what the run waits for, where nothing of it works.
+	Waits string `json:"waits,omitempty"`
 	// LateSeconds is how long after its due time the first job or crawler of a
 	// scheduled run began to work, or has been waited for until now; in a list,
 	// how long after it the run was made.
@@ -35,11 +37,15 @@ func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error
 	if err != nil {
 		return nil, err
 	}
+	waits, err := c.Store.Waits(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]Run, 0, len(runs))
 	for _, run := range runs {
 		start := startOf(&run)
 		run.Body = engine.WorkflowBody{}
-		view := Run{Run: run, Start: start, LateSeconds: run.Late(nil, c.Now()).Seconds()}
+		view := Run{Run: run, Start: start, Waits: waits[run.ID], LateSeconds: run.Late(nil, c.Now()).Seconds()}
 		if twin, ok := twins[run.ID]; ok {
 			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
 		}

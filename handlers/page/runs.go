@@ -22,6 +22,8 @@ type runStore interface {
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
+	// Waits says what open runs wait for of which nothing works.
+	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// PropertySets lists what the properties of a run were, if they were changed.
 	PropertySets(ctx context.Context, run engine.ID) ([]engine.PropertySet, error)
 	// PropertiesOf is what an attempt was told of the properties of its run.
@@ -101,6 +103,9 @@ func (p *Pages) runList(c web.Ctx, of engine.ID) (run.Listing, error) {
 	list := run.NewListing(found, filter, pageLen, p.Now())
 	if of != "" {
 		list.Of = "/workflows/" + string(of)
+	}
+	if list.Waits, err = p.Store.Waits(c.Request().Context(), list.Runs); err != nil {
+		return list, err
 	}
 	list.Twins, err = p.Store.Twins(c.Request().Context(), list.Runs)
 	return list, err

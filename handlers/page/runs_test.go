@@ -183,3 +183,33 @@ func TestTheMenuOfANodeOffersWhatItsRunAllows(t *testing.T) {
 		t.Error("a mark is offered that cannot be made or says nothing new")
 	}
 }
+
+// queued is a world in which a run waits.
+type queued struct {
+	world
+	says *string
+}
+
+func (q queued) Waits(context.Context, []engine.Run) (map[engine.ID]string, error) {
+	if *q.says == "" {
+		return nil, nil
+	}
+	return map[engine.ID]string{runID: *q.says}, nil
+}
+
+// TestTheListOfRunsSaysWhatARunWaitsFor, and looks again while one does: nobody
+// tells it that a run waits no longer.
+func TestTheListOfRunsSaysWhatARunWaitsFor(t *testing.T) {
+	t.Parallel()
+	s, says := edit(t), "load waits for a place in the pool "+odd
+	s.open(t, page.Config{Store: queued{world{s.store, s}, &says}})
+
+	_, waiting := s.get(t, "/runs")
+	says = ""
+	_, working := s.get(t, "/runs")
+
+	contains(t, "the list", waiting, "load waits for a place in the pool &lt;script&gt;", "every 5s")
+	if strings.Contains(working, "every 5s") || strings.Contains(waiting, "<script>alert") {
+		t.Error("the list looks again though nothing waits, or a name is markup")
+	}
+}

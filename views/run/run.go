@@ -24,6 +24,7 @@ type Listing struct {
 	Filter engine.RunFilter
 	Next   engine.ID // older runs follow this one; "" for none
 	Twins  map[engine.ID]engine.Twin
+	Waits  map[engine.ID]string // what runs wait for of which nothing works
 	Now    time.Time
 }
 
@@ -56,6 +57,15 @@ func (l Listing) query(name, value string) string {
 		return l.path()
 	}
 	return l.path() + "?" + q.Encode()
+}
+
+// follows is when the list asks for itself again: nothing is told of a run that no
+// longer waits.
+func (l Listing) follows() string {
+	if len(l.Waits) > 0 {
+		return "dogear:runs-changed from:body, every 5s"
+	}
+	return "dogear:runs-changed from:body"
 }
 
 // path is the address of the list without any filter.

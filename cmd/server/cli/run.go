@@ -141,10 +141,10 @@ func (c *runList) Run(ctx context.Context, term Terminal) error {
 		return err
 	}
 	return c.print(term, list, func(t *table) {
-		t.row("ID", "NAME", "OUTCOME", "STARTED", "TOOK", "BY")
+		t.row("ID", "NAME", "OUTCOME", "STARTED", "TOOK", "BY", "WAITS FOR")
 		for i := range list {
 			r := &list[i]
-			t.row(r.ID, r.Name, outcome(&r.Run), when(r.Started), spent(r.Started, r.Ended, time.Now()), r.By)
+			t.row(r.ID, r.Name, outcome(&r.Run), when(r.Started), spent(r.Started, r.Ended, time.Now()), r.By, r.Waits)
 		}
 	})
 }

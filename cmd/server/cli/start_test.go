@@ -1,8 +1,13 @@
 package cli_test
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"dogear/handlers/control"
 )
 
 // severalStarts is the pipeline, which a paused schedule starts, too.
@@ -25,5 +30,27 @@ func TestARunOfSeveralStartsSaysWhichTriggerStartedIt(t *testing.T) {
 
 	if strings.Contains(single, "With trigger") || !strings.Contains(several, "With trigger  by hand\n") {
 		t.Errorf("a run of a single start says\n%s\nand one of several\n%s", single, several)
+	}
+}
+
+// TestRunListSaysWhatARunWaitsFor where nothing of it works.
+func TestRunListSaysWhatARunWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	gate := filepath.Join(t.TempDir(), "gate")
+	_, err := s.run(t, strings.Replace(messages, "GATE", gate, 1), "workflow", "import", "-")
+	must(t, err)
+	first := s.ok(t, "workflow", "run", "--json", "messages")
+	s.ok(t, "workflow", "run", "messages")
+
+	const says = "first waits until another run of first has ended"
+	list := s.ok(t, "run", "list")
+	must(t, os.WriteFile(gate, nil, 0o600))
+	var run control.Run
+	must(t, json.Unmarshal([]byte(first), &run))
+	s.ok(t, "run", "log", "--follow", string(run.ID))
+
+	if strings.Count(list, says) != 1 || !strings.Contains(list, "WAITS FOR") {
+		t.Errorf("the list of runs is\n%s\nwant one that %s", list, says)
 	}
 }
