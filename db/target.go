@@ -40,8 +40,8 @@ ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, ref = excluded.ref, s
 
 // holderOf finds another open node run that writes one of names.
 func (s *Store) holderOf(ctx context.Context, tx bun.Conn, key engine.NodeKey, names []string) (*engine.NodeKey, error) {
-	rows, err := tx.Conn.QueryContext(ctx, `SELECT h.name, h.run_id, h.ref, h.start, h.attempt FROM target_hold AS h JOIN node_run AS n
-ON n.run_id = h.run_id AND n.ref = h.ref AND n.start = h.start AND n.attempt = h.attempt WHERE `+s.underWay())
+	rows, err := tx.Conn.QueryContext(ctx, `SELECT name, run_id, ref, start, attempt FROM target_hold
+WHERE (run_id, ref, start, attempt) IN (SELECT run_id, ref, start, attempt FROM node_run WHERE `+s.underWay()+`)`)
 	if err != nil {
 		return nil, fmt.Errorf("look who writes a target: %w", err)
 	}
