@@ -213,3 +213,30 @@ func TestTheListOfRunsSaysWhatARunWaitsFor(t *testing.T) {
 		t.Error("the list looks again though nothing waits, or a name is markup")
 	}
 }
+
+// TestPropertiesThatTheEngineSetsAreShownAndNotChanged in the dialog, which is not
+// offered where there are no others.
+func TestPropertiesThatTheEngineSetsAreShownAndNotChanged(t *testing.T) {
+	t.Parallel()
+	own := true
+	s, _ := steered(t, func(r *engine.Run) {
+		r.Properties = map[string]string{"aws:eventIds": `["` + odd + `"]`}
+		if own {
+			r.Properties["Day"] = "2026-11-28"
+		}
+	})
+
+	_, dialog := s.get(t, "/runs/"+string(runID)+"/properties")
+	_, pane := s.get(t, s.node()+"?tab=arguments")
+	own = false
+	_, alone := s.get(t, s.node()+"?tab=arguments")
+
+	contains(t, "the dialog", dialog, `name="property.Day"`, "Set by what started the run", "aws:eventIds", "&lt;script&gt;")
+	contains(t, "the pane", pane, "set-properties", "aws:eventIds")
+	if strings.Contains(dialog, "property.aws") || strings.Contains(dialog, "seen.aws") {
+		t.Errorf("the dialog lets a reserved property be changed: %s", dialog)
+	}
+	if strings.Contains(alone, "set-properties") {
+		t.Error("a run that has reserved properties alone offers to change them")
+	}
+}

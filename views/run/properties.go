@@ -1,6 +1,10 @@
 package run
 
-import "dogear/engine"
+import (
+	"strings"
+
+	"dogear/engine"
+)
 
 // PropertiesForm is the form on which somebody changes the properties of a run.
 type PropertiesForm struct {
@@ -17,7 +21,33 @@ func (f PropertiesForm) value(name string) string {
 	return f.View.Run.Properties[name]
 }
 
+// reserved begins the names of properties that nobody but the engine sets, such as
+// the ids of the events that started a run.
+const reserved = "aws:"
+
+// own are the names of the properties that a person may change.
+func (f PropertiesForm) own() []string { return f.names(false) }
+
+// given are the properties that the engine has set.
+func (f PropertiesForm) given() map[string]string {
+	given := map[string]string{}
+	for _, name := range f.names(true) {
+		given[name] = f.View.Run.Properties[name]
+	}
+	return given
+}
+
+func (f PropertiesForm) names(ofEngine bool) []string {
+	var names []string
+	for _, name := range sortedKeys(f.View.Run.Properties) {
+		if strings.HasPrefix(name, reserved) == ofEngine {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // canSet reports a run whose properties can be changed.
 func (v View) canSet() bool {
-	return v.Run.Kind == engine.RunWorkflow && v.Run.Open() && len(v.Run.Properties) > 0
+	return v.Run.Kind == engine.RunWorkflow && v.Run.Open() && len(PropertiesForm{View: v}.own()) > 0
 }
