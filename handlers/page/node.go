@@ -50,7 +50,13 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 		}
 		node.Batch = batch
 	}
-	var err error
+	script, err := p.isScript(ctx, &node)
+	if err != nil {
+		return node, err
+	}
+	if script {
+		node = node.OfScript()
+	}
 	if node.Attempt.Marked() {
 		if node.Marked, err = p.markedAt(ctx, v.Run, &node.Attempt); err != nil {
 			return node, err
@@ -77,6 +83,19 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 	case run.TabOutputs, run.TabAttempts: // show what is there already
 	}
 	return node, err
+}
+
+// isScript reports whether the job of a node is a script; of one that was deleted
+// its attempt says so.
+func (p *Pages) isScript(ctx context.Context, node *run.Node) (bool, error) {
+	if node.Ref.Kind != engine.KindJob {
+		return false, nil
+	}
+	job, err := p.Store.Job(ctx, node.Ref.ID)
+	if engine.CodeOf(err) == engine.NotFound {
+		return node.Attempt.Process.Apart || node.Attempt.Counts.Exit != nil, nil
+	}
+	return job.Kind == engine.JobPython, err
 }
 
 // mostBefore bounds how many runs are looked through of those that a run goes on

@@ -124,3 +124,40 @@ func TestTheShortFormOfAScriptKeepsTheRestOfIt(t *testing.T) {
 		t.Errorf("POST = %d, saved %+v with %+v", status, b, b.Script)
 	}
 }
+
+// TestThePanelOfAScriptShowsWhatScriptsHave: an exit code and a process, and no
+// files, rows, inputs or outputs, before it begins and after its end.
+func TestThePanelOfAScriptShowsWhatScriptsHave(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, func(r *engine.Run) { r.Properties = map[string]string{"Day": "1", "aws:eventIds": "[]"} })
+	id, err := s.store.CreateJob(t.Context(), "tidy", engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: "x"}}, "owner", noon)
+	must(t, err)
+	_, err = s.store.PublishJob(t.Context(), id, "owner", noon)
+	must(t, err)
+	sql := s.nodes[0].Ref
+	s.nodes[0].Ref, s.nodes[0].Counts, s.nodes[0].State, s.nodes[0].Started = engine.Ref{Kind: engine.KindJob, ID: id}, engine.Counts{}, engine.Ready, time.Time{}
+	at := "/runs/" + string(runID) + "/nodes/" + s.nodes[0].Ref.String()
+
+	_, queued := s.get(t, at)
+	_, asked := s.get(t, at+"?tab=inputs")
+	exit := 3
+	s.nodes[0].State, s.nodes[0].Ended, s.nodes[0].Counts.Exit, s.nodes[0].Process.PID = engine.Failed, noon, &exit, 4711
+	_, ended := s.get(t, at)
+	s.nodes[0].Ref = sql
+	_, other := s.get(t, s.node())
+
+	contains(t, "the panel of a script that waits", queued, "<dd>none yet</dd>")
+	contains(t, "the panel of one that has ended", ended, "<dt>Exit code</dt><dd>3</dd>", "<dt>Process</dt><dd>4711</dd>", ">Bookmark</a>")
+	contains(t, "the panel of a script, asked for its inputs", asked, `id="tab-log" aria-selected="true"`)
+	contains(t, "the panel of an SQL job", other, ">Inputs</a>", ">Outputs</a>", "<dt>Rows in</dt>")
+	for _, panel := range []string{queued, asked, ended} {
+		for _, gone := range []string{"Rows in", "<dt>Files", "<dt>Written", ">Inputs</a>", ">Outputs</a>", "property.aws:"} {
+			if strings.Contains(panel, gone) {
+				t.Errorf("the panel of a script says %q", gone)
+			}
+		}
+	}
+	if strings.Contains(queued, "<dt>Process") {
+		t.Error("a script that waits shows a process")
+	}
+}

@@ -26,10 +26,13 @@ const (
 	TabAttempts  Tab = "attempts"
 )
 
-var tabs = []struct {
+// tabWord is a page of the panel and its word.
+type tabWord struct {
 	tab  Tab
 	word string
-}{
+}
+
+var tabs = []tabWord{
 	{TabLog, "Log"}, {TabInputs, "Inputs"}, {TabOutputs, "Outputs"}, {TabBookmark, "Bookmark"}, {TabArguments, "Arguments"}, {TabAttempts, "Attempts"},
 }
 
@@ -55,6 +58,8 @@ type Node struct {
 	// Ran is the job as it ran; nil for a crawler, and where that version is gone.
 	Ran    *engine.JobBody
 	Limits []Limit // of a job that has started
+	// Script says that the job is a script.
+	Script bool
 	// Marked is when a person has marked the attempt; zero of any other.
 	Marked time.Time
 }
@@ -140,18 +145,45 @@ func (n Node) figures() [][2]string {
 			{"Files", show.Count(c.Files)}, {"Looked at", show.Size(c.BytesIn)}, {"Tables", show.Count(c.Tables)}, {"Partitions", show.Count(c.Partitions)},
 		}
 	}
-	if n.Attempt.Process.Apart || c.Exit != nil { // it is a script
-		exit := "none yet"
-		if c.Exit != nil {
-			exit = strconv.Itoa(*c.Exit)
-		} else if n.Attempt.State.Done() {
-			exit = "none"
-		}
-		return [][2]string{{"Exit code", exit}, {"Process", strconv.Itoa(n.Attempt.Process.PID)}}
+	if n.Script {
+		return n.scriptFigures()
 	}
 	return [][2]string{
 		{"Files", show.Count(c.Files)}, {"Rows in", show.Count(c.RowsIn)}, {"Rows out", show.Count(c.RowsOut)}, {"Written", show.Size(c.BytesOut)},
 	}
+}
+
+// scriptFigures are those of a script, which neither says what it reads nor what
+// it writes.
+func (n Node) scriptFigures() [][2]string {
+	exit := "none yet"
+	if n.Attempt.Counts.Exit != nil {
+		exit = strconv.Itoa(*n.Attempt.Counts.Exit)
+	} else if n.Attempt.State.Done() {
+		exit = "none"
+	}
+	figures := [][2]string{{"Exit code", exit}}
+	if pid := n.Attempt.Process.PID; pid > 0 {
+		figures = append(figures, [2]string{"Process", strconv.Itoa(pid)})
+	}
+	return figures
+}
+
+// tabs are the pages that the panel of this node has.
+func (n Node) tabs() []tabWord {
+	return slices.DeleteFunc(slices.Clone(tabs), func(t tabWord) bool { return n.lacks(t.tab) })
+}
+
+// lacks reports a page on which nothing of this node could ever stand.
+func (n Node) lacks(tab Tab) bool { return n.Script && (tab == TabInputs || tab == TabOutputs) }
+
+// OfScript is n as the node of a script.
+func (n Node) OfScript() Node {
+	n.Script = true
+	if n.lacks(n.Tab) {
+		n.Tab = TabLog
+	}
+	return n
 }
 
 func (n Node) subtitle() string {

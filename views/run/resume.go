@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"dogear/engine"
 	"dogear/views/form"
@@ -121,7 +122,9 @@ func (n Node) runAlone() string { return n.objectHref() + "/run" }
 func (n Node) properties() map[string]string {
 	fields := map[string]string{}
 	for name, value := range n.View.Run.Properties {
-		fields["property."+name] = value
+		if !strings.HasPrefix(name, reserved) { // those are of the run that events started
+			fields["property."+name] = value
+		}
 	}
 	return fields
 }

@@ -212,6 +212,12 @@ func figures(n *engine.NodeRun) string {
 	if n.Ref.Kind == engine.KindCrawler {
 		return fmt.Sprintf("tables %d, partitions %d", n.Counts.Tables, n.Counts.Partitions)
 	}
+	if n.Counts.Exit != nil {
+		return fmt.Sprintf("exit code %d", *n.Counts.Exit)
+	}
+	if n.Process.Apart { // a script that has not ended
+		return ""
+	}
 	return fmt.Sprintf("files %d, rows in %d, rows out %d", n.Counts.Files, n.Counts.RowsIn, n.Counts.RowsOut)
 }
 
