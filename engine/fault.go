@@ -74,6 +74,8 @@ func (a *Action) Faults() []Fault {
 	}
 	if _, err := ArgumentsOf(a.Arguments); err != nil {
 		f.add("arguments", "%s", MessageOf(err))
+	} else if err := checkPlaceholders(a.Arguments); err != nil {
+		f.add("arguments", "%s", MessageOf(err))
 	}
 	return f
 }

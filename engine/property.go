@@ -43,7 +43,7 @@ func Undeclared(job *JobBody, declared map[string]string) []string {
 
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
-// Moment is what the placeholders of a property stand for.
+// Moment is what the placeholders of a property or an argument stand for.
 type Moment struct {
 	Run     ID
 	Started time.Time
@@ -100,13 +100,56 @@ func CheckProperties(defaults map[string]string) error {
 }
 
 func (m Moment) fill(property, text string) (string, error) {
+	filled, unknown := m.replace(text)
+	if unknown != "" {
+		return "", noPlaceholder("property", property, unknown)
+	}
+	return filled, nil
+}
+
+func noPlaceholder(what, name, unknown string) error {
+	return Errorf(Invalid, "The %s %s uses %s, which does not exist. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", what, name, unknown)
+}
+
+// FillArguments fills in the placeholders of the arguments with which a trigger
+// starts a job, as those of a default are. One that does not exist stays as it
+// is; it is refused where it is written.
+func FillArguments(arguments map[string]string, at Moment) map[string]string {
+	filled := make(map[string]string, len(arguments))
+	for name, value := range arguments {
+		filled[name], _ = at.replace(value)
+	}
+	return filled
+}
+
+// HasPlaceholder reports whether one of the arguments may have to be filled in.
+func HasPlaceholder(arguments map[string]string) bool {
+	for _, value := range arguments {
+		if strings.Contains(value, "{{") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPlaceholders refuses arguments with a placeholder that does not exist.
+func checkPlaceholders(arguments map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if _, unknown := (Moment{Zone: time.UTC}).replace(arguments[name]); unknown != "" {
+			return noPlaceholder("argument", name, unknown)
+		}
+	}
+	return nil
+}
+
+// replace fills in the placeholders of text; unknown is one that does not exist.
+func (m Moment) replace(text string) (filled, unknown string) {
 	due := m.Due
 	if due.IsZero() {
 		due = m.Started
 	}
 	due = due.In(m.Zone)
-	var unknown string
-	filled := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	filled = placeholder.ReplaceAllStringFunc(text, func(found string) string {
 		switch strings.TrimSpace(found[2 : len(found)-2]) {
 		case "due.date":
 			return due.Format(time.DateOnly)
@@ -120,8 +163,5 @@ func (m Moment) fill(property, text string) (string, error) {
 		unknown = found
 		return found
 	})
-	if unknown != "" {
-		return "", Errorf(Invalid, "The property %s uses %s, which does not exist. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", property, unknown)
-	}
-	return filled, nil
+	return filled, unknown
 }

@@ -127,3 +127,19 @@ func TestAPropertyThatEveryStartPassesNeedsNoDeclaration(t *testing.T) {
 		t.Errorf("what one of two starts passes is no problem: %+v", found)
 	}
 }
+
+// TestAnArgumentWithAPlaceholderThatIsNoneIsRefused and says which there are; those
+// that there are, are kept as they stand until the job is started.
+func TestAnArgumentWithAPlaceholderThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	wrong := engine.Action{Ref: job(2), Arguments: map[string]string{"Day": "{{due.day}}"}}
+	right := engine.Action{Ref: job(2), Arguments: map[string]string{"Day": "{{due.date}} {{ run.id }}", "Braces": "{ {x} }"}}
+
+	faults := wrong.Faults()
+	if len(faults) != 1 || faults[0].Field != "arguments" || !strings.Contains(faults[0].Message, "The argument Day uses {{due.day}}, which does not exist. There are {{due.date}}") {
+		t.Errorf("faults of {{due.day}}: %v, want one that says which there are", faults)
+	}
+	if faults := right.Faults(); len(faults) != 0 {
+		t.Errorf("faults of what there is: %v", faults)
+	}
+}

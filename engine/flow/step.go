@@ -124,9 +124,24 @@ func (s *step) fire(id engine.ID) {
 		head := s.st.Head(action.Ref)
 		s.add(engine.NodeRun{
 			Run: s.w.Run.ID, Ref: action.Ref, Name: head.Name, Start: s.starts(action.Ref) + 1, Attempt: 1,
-			By: id, State: engine.Ready, Lane: head.Lane, Arguments: action.Arguments, ReadyAt: s.now,
+			By: id, State: engine.Ready, Lane: head.Lane, Arguments: s.filled(action.Arguments), ReadyAt: s.now,
 		})
 	}
+}
+
+// filled are the arguments of a start with their placeholders filled in, in the
+// zone of the schedule that started the run.
+func (s *step) filled(arguments map[string]string) map[string]string {
+	if !engine.HasPlaceholder(arguments) {
+		return arguments
+	}
+	zone := time.UTC
+	if start := s.g.Trigger(s.w.Run.Trigger); start != nil {
+		if known, err := time.LoadLocation(start.Zone); err == nil { // else the start was refused
+			zone = known
+		}
+	}
+	return engine.FillArguments(arguments, engine.Moment{Run: s.w.Run.ID, Started: s.w.Run.Started, Due: s.w.Run.Due, Zone: zone})
 }
 
 // kill notes that a trigger can no longer fire; what only it could have
