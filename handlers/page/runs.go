@@ -48,6 +48,7 @@ func (p *Pages) runRoutes() []web.Route {
 		get("/runs/:id", p.run),
 		get("/runs/:id/head", p.runHead),
 		get("/runs/:id/timeline", p.runTimeline),
+		get("/runs/:id/list", p.runGraphList),
 		get("/runs/:id/nodes/:card", p.runNode),
 		get("/runs/:id/nodes/:card/log", p.runLog),
 		get("/runs/:id/nodes/:card/log/download", p.runLogDownload),
@@ -122,6 +123,7 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	if v.Nodes, err = p.Store.NodeRuns(ctx, v.Run.ID); err != nil {
 		return v, err
 	}
+	v = v.Index()
 	if v.Triggers, err = p.Store.TriggerRuns(ctx, v.Run.ID); err != nil {
 		return v, err
 	}
@@ -213,12 +215,27 @@ func (p *Pages) runHead(c web.Ctx) error {
 	return web.Render(c, http.StatusOK, run.Head(v))
 }
 
-// runTimeline answers GET /runs/:id/timeline.
+// runGraphList answers GET /runs/:id/list?from=N with more rows of the graph as a
+// list.
+func (p *Pages) runGraphList(c web.Ctx) error {
+	v, err := p.runView(c)
+	if err != nil {
+		return err
+	}
+	infos, err := p.infos(c.Request().Context(), &v)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, canvas.Rows(v.Graph(infos), int(number(c, "from", 0))))
+}
+
+// runTimeline answers GET /runs/:id/timeline?bars=N with so many attempts at most.
 func (p *Pages) runTimeline(c web.Ctx) error {
 	v, err := p.runView(c)
 	if err != nil {
 		return err
 	}
+	v.Bars = int(number(c, "bars", 0))
 	return web.Render(c, http.StatusOK, run.Timeline(v))
 }
 

@@ -198,7 +198,7 @@ func (d *drawing) cards() []Card {
 func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	c.Kind, c.Shape, c.Icon = string(t.Type), "start", TriggerIcon(t.Type)
 	c.Name, c.Sub, c.Disabled = t.Name, TriggerSub(t), t.Disabled
-	c.Waits, c.Starts = draft.WaitsFor(t, d.names), draft.Starts(t, d.names)
+	c.Waits, c.Starts = draft.WaitsFor(t, d.names), some(draft.Starts(t, d.names))
 	if t.Type == engine.Conditional {
 		c.Shape = "gate"
 	} else if d.NextStart != nil && !t.Disabled {

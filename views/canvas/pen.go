@@ -158,11 +158,23 @@ func (c *Card) class() string {
 	return class
 }
 
-// rows are the lines of the list.
-func rows(v View) templ.Component {
+// Rows are the lines of the list from the given one on; of a long list of a run
+// those of one page, and a line that asks for the next.
+func Rows(v View, from int) templ.Component {
 	return drawn(func(p *pen) {
-		for i := range v.Cards {
+		from = min(max(from, 0), len(v.Cards))
+		to := len(v.Cards)
+		if v.packed() {
+			to = min(from+listed, to)
+		}
+		for i := from; i < to; i++ {
 			p.row(&v.Cards[i], v.Mode)
+		}
+		if to < len(v.Cards) {
+			p.open("tr", "hx-get", v.Base+"/list?from="+strconv.Itoa(to), "hx-trigger", "revealed", "hx-swap", "outerHTML")
+			p.raw(`<td colspan="5" class="muted">Loading more of `)
+			p.text(strconv.Itoa(len(v.Cards)))
+			p.raw("…</td></tr>")
 		}
 	})
 }
@@ -219,8 +231,8 @@ func pills(v View) templ.Component {
 }
 
 // blankPill is a pill from which the browser makes new ones.
-func blankPill() templ.Component {
-	return drawn(func(p *pen) { p.pill(&Edge{}, Edit) })
+func blankPill(mode Mode) templ.Component {
+	return drawn(func(p *pen) { p.pill(&Edge{}, mode) })
 }
 
 // pill writes the condition on an edge. Where the graph can be edited it opens

@@ -88,6 +88,18 @@ func watchWord(state engine.State) string {
 // them.
 var conditions = [...]engine.State{engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.EndedAny}
 
+// mostNamed is how many nodes a sentence names.
+const mostNamed = 8
+
+// some names the first of what stands in list, and how many there are more.
+func some(list string) string {
+	names := strings.Split(list, ", ")
+	if len(names) <= mostNamed {
+		return list
+	}
+	return strings.Join(names[:mostNamed], ", ") + " and " + show.Count(int64(len(names)-mostNamed)) + " more"
+}
+
 func (d *drawing) nodeWaits(ref engine.Ref) string {
 	var words []string
 	for _, id := range d.graph.Starters(ref) {
@@ -105,7 +117,7 @@ func (d *drawing) nodeStarts(ref engine.Ref) string {
 	var words []string
 	for _, w := range d.graph.Watchers(ref) {
 		if t := d.graph.Trigger(w.Trigger); len(t.Actions) > 0 {
-			words = append(words, draft.Starts(t, d.names)+" "+OnState(w.Condition.State))
+			words = append(words, some(draft.Starts(t, d.names))+" "+OnState(w.Condition.State))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -198,6 +210,7 @@ type data struct {
 	History  *draft.History          `json:"history,omitempty"`
 	Signs    map[engine.State]sign   `json:"signs,omitempty"`
 	Words    map[engine.State]string `json:"words"`
+	Packed   *packedGraph            `json:"packed,omitempty"`
 }
 
 func (v *View) data() data {
@@ -211,6 +224,9 @@ func (v *View) data() data {
 	if v.Mode == Edit {
 		d.History = &v.History
 		return d
+	}
+	if v.packed() {
+		d.Infos, d.Packed = Infos{}, v.pack() // the cards hold them
 	}
 	d.Signs = map[engine.State]sign{}
 	for _, s := range [...]engine.State{

@@ -98,8 +98,30 @@ type View struct {
 	// Properties are what the properties of the run were, if they were changed.
 	Properties []engine.PropertySet
 	Selected   string // the card whose panel is open
-	Now        time.Time
-	CSRF       string
+	// Bars are how many attempts the timeline shows at most; 0 is barsAtOnce.
+	Bars int
+	Now  time.Time
+	CSRF string
+
+	last map[engine.Ref]engine.NodeRun // by Index
+}
+
+// barsAtOnce is how many attempts the timeline shows before it is asked for more.
+const barsAtOnce = 200
+
+// Index is v once its nodes are known, ready to be asked for the newest of each.
+func (v View) Index() View {
+	v.last = make(map[engine.Ref]engine.NodeRun, len(v.Nodes))
+	for _, n := range v.Nodes {
+		if was, ok := v.last[n.Ref]; !ok || newer(&n, &was) {
+			v.last[n.Ref] = n
+		}
+	}
+	return v
+}
+
+func newer(n, was *engine.NodeRun) bool {
+	return n.Start > was.Start || n.Start == was.Start && n.Attempt >= was.Attempt
 }
 
 // Short names the run for people.
@@ -148,13 +170,11 @@ func (v View) NameOf(ref engine.Ref) string {
 
 // newest is the last attempt of the last start of ref.
 func (v View) newest(ref engine.Ref) (engine.NodeRun, bool) {
-	var found engine.NodeRun
-	for _, n := range v.Nodes {
-		if n.Ref == ref && (n.Start > found.Start || n.Start == found.Start && n.Attempt >= found.Attempt) {
-			found = n
-		}
+	if v.last == nil {
+		v = v.Index()
 	}
-	return found, found.Ref == ref && !ref.IsZero()
+	found, ok := v.last[ref]
+	return found, ok
 }
 
 // Select chooses the card whose panel is open: the one that was asked for, else
@@ -286,7 +306,12 @@ func (v View) spans() []span {
 	share := func(t time.Time) float64 {
 		return min(max(100*float64(t.Sub(v.Run.Started))/float64(total), 0), 100)
 	}
-	critical := v.critical()
+	critical, retried := v.critical(), map[engine.NodeKey]bool{}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Attempt > 1 {
+			retried[firstOf(n)] = true
+		}
+	}
 	var out []span
 	for _, n := range v.Nodes {
 		if n.State == engine.Skipped || n.Copied != "" || n.ReadyAt.IsZero() && n.Started.IsZero() {
@@ -304,7 +329,7 @@ func (v View) spans() []span {
 			node: n, name: n.Name, wait: share(ready), left: share(from), width: max(share(to)-share(from), 0), critical: critical[n.Key()],
 			href: nodeHref(n, ""),
 		}
-		if n.Attempt > 1 || v.retried(n) {
+		if retried[firstOf(&n)] {
 			s.name += " · " + strconv.Itoa(n.Attempt)
 		}
 		out = append(out, s)
@@ -313,8 +338,28 @@ func (v View) spans() []span {
 	return out
 }
 
-func (v View) retried(n engine.NodeRun) bool {
-	return slices.ContainsFunc(v.Nodes, func(o engine.NodeRun) bool { return o.Ref == n.Ref && o.Start == n.Start && o.Attempt > 1 })
+// firstOf is the key of the first attempt of the start of n.
+func firstOf(n *engine.NodeRun) engine.NodeKey {
+	key := n.Key()
+	key.Attempt = 1
+	return key
+}
+
+// bars are the spans that the timeline shows, and how many there are more.
+func (v View) bars() (shown []span, more int) {
+	all := v.spans()
+	most := min(max(v.Bars, barsAtOnce), len(all))
+	return all[:most], len(all) - most
+}
+
+// timelineHref is the address of the timeline with as many bars as v shows, and
+// with more.
+func (v View) timelineHref(more int) string {
+	at := v.Href() + "/timeline"
+	if bars := max(v.Bars, barsAtOnce) + more; bars > barsAtOnce {
+		at += "?bars=" + strconv.Itoa(bars)
+	}
+	return at
 }
 
 // critical is the chain of attempts that decided how long the run took: from

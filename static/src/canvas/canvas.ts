@@ -14,6 +14,7 @@ import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
 import { Edge, Graph, Names } from "./model";
 import { Notices } from "./notices";
+import { unpack } from "./packed";
 import { startPalette } from "./palette";
 import { Panel } from "./panel";
 import { Pointer } from "./pointer";
@@ -45,6 +46,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
     if (this.data) return; // moved within the page, not new
     this.data = JSON.parse(this.querySelector("#canvas-data")!.textContent!) as Data;
     this.stage = this.querySelector(".stage")!;
+    unpack(this, this.data);
     this.view = new View(this, this.data.words);
     this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
     this.notices = new Notices(this, this.view);

@@ -131,6 +131,39 @@ export interface Data {
   history?: { undo: Act[]; redo: Act[] };
   signs?: Record<string, { icon: string; word: string; hue: string }>;
   words: Record<string, string>;
+  packed?: { cards: PackedCard[]; edges: PackedEdge[] };
+}
+
+// A card and a line of a graph that the browser draws (views/canvas/packed.go).
+export interface PackedCard {
+  key: string;
+  kind: string;
+  shape?: "start" | "gate"; // absent: node
+  name: string;
+  icon: string;
+  at: [number, number];
+  state: string;
+  sub?: string; // absent: the word of the state
+  started?: string;
+  ended?: string;
+  note?: string;
+  fact?: string;
+  before?: number;
+  after?: number;
+  off?: boolean;
+  marked?: boolean;
+  kept?: boolean;
+}
+export interface PackedEdge {
+  from: number; // of the cards
+  to: number;
+  key?: string; // absent: what the line joins
+  trigger?: string;
+  state?: string;
+  word?: string;
+  title?: string;
+  taken?: boolean;
+  back?: boolean;
 }
 
 // Refusal says why an operation cannot be done. Path names the cards that light up.

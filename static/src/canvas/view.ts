@@ -13,7 +13,7 @@ interface Line {
 }
 
 // kinds are what a screen reader hears of a card, as views/canvas says it.
-const kinds: Record<string, string> = {
+export const kinds: Record<string, string> = {
   on_demand: "Trigger, on demand",
   scheduled: "Trigger, by schedule",
   event: "Trigger, by events",

@@ -1,0 +1,105 @@
+// The page of a run with hundreds of nodes: it is short, the browser draws in it
+// what the server draws of a small one, and its list comes page by page.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { binary, open } from "./house.mjs";
+import { shot } from "./look.mjs";
+
+const many = 230;
+let house;
+let large;
+let brief;
+before(async () => {
+  house = await open();
+  large = run("large", many);
+  brief = run("brief", 2);
+});
+after(async () => { await house.close(); });
+
+// run makes a workflow whose second job fails, so that the others are skipped
+// without a process for each, and runs it to its end.
+function run(name, others) {
+  const jobs = Array.from({ length: others }, (_, i) => `${name} load ${String(i).padStart(3, "0")}`);
+  const script = (job, body) => `  - {name: ${name} ${job}, kind: python, bookmark: off, script: {body: "${body}"}}`;
+  const yaml = `dogear: 1
+workflow:
+  name: ${name}
+  triggers:
+    - {name: by hand, type: on_demand, start: [{job: ${name} one}]}
+    - {name: nightly, type: scheduled, schedule: 'cron(0 2 * * ? *)', disabled: true, start: [{job: ${name} one}]}
+    - {name: then, type: conditional, when: [{job: ${name} one, state: succeeded}], start: [{job: ${name} breaks}]}
+    - {name: both, type: conditional, when: [{job: ${name} one, state: succeeded}, {job: ${name} breaks, state: any}], start: [{job: ${name} last}]}
+    - {name: rest, type: conditional, when: [{job: ${name} breaks, state: succeeded}], start: [${jobs.map((job) => `{job: ${job}}`).join(", ")}]}
+jobs:
+${script("one", "pass")}
+${script("breaks", "raise SystemExit(3)")}
+${script("last", "pass")}
+${jobs.map((job) => `  - {name: ${job}, kind: python, bookmark: off, script: {body: pass}}`).join("\n")}
+`;
+  const made = spawnSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: yaml, encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+  const ran = spawnSync(binary, ["workflow", "run", "--data", house.data, "--wait", "--json", name], { encoding: "utf8" });
+  return `/runs/${JSON.parse(ran.stdout).id}`;
+}
+
+const looks = async (path) => {
+  const page = await house.page(path);
+  await page.locator("dog-canvas.ready").waitFor();
+  return page;
+};
+
+// drawn is the markup of each kind of card, line and pill, without what differs
+// from one graph to another: names, ids, places and times, and what waits in the
+// sources, which comes later.
+const drawn = (page, name) => page.evaluate((name) => {
+  const plain = (element) => {
+    const attributes = [...element.attributes].map(({ name, value }) => `${name}=${value}`).filter((text) => !/^(tabindex|aria-selected|data-marks)=/.test(text));
+    return `<${element.localName} ${attributes.sort().join(" ")}>${[...element.childNodes].map((n) => (n.nodeType === 1 ? plain(n) : n.nodeType === 3 ? n.data : "")).join("")}`;
+  };
+  const same = (text) => text.replaceAll(name, "NAME").replace(/[0-9A-Z]{26}/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d\d:\d\d UTC/g, "TIME")
+    .replace(/ (d|style|data-x|data-y)=[^>]*?(?= [a-z-]+=|>)/g, "").replace(/\d+(\.\d+)? s/g, "TOOK").replace(/, \d+ before, \d+ after/g, "");
+  const card = (words) => [...document.querySelectorAll("dog-canvas .node")].find((c) => c.textContent.includes(words));
+  const of = (words) => same(plain(card(words)));
+  const edge = (from, to) => {
+    const [s, t] = [card(from).dataset.id, card(to).dataset.id];
+    const path = [...document.querySelectorAll("path.edge")].find((p) => p.dataset.s === s && p.dataset.t === t);
+    const pill = document.querySelector(`[data-pill="${CSS.escape(path.dataset.id)}"]`);
+    return same(plain(path.previousElementSibling) + plain(path) + (pill ? plain(pill) : ""));
+  };
+  return {
+    one: of(`${name} one`), breaks: of(`${name} breaks`), skipped: of(`${name} load 001`), start: of("by hand"), paused: of("nightly"), gate: of("both"), last: of(`${name} last`),
+    fired: edge("by hand", `${name} one`), pill: edge(`${name} one`, `${name} breaks`), gated: edge(`${name} breaks`, "both"), fan: edge(`${name} breaks`, `${name} load 001`),
+  };
+}, name);
+
+test("a run of hundreds of nodes is a short page, and drawn as a small one is", async () => {
+  const page = await looks(large);
+  const html = await (await page.request.get(house.address + large)).text();
+  assert.ok(!html.includes('id="node-job'), "the cards are not in the page as markup");
+  assert.ok(html.length < 400 * (many + 6) + 150_000, `the page has ${html.length} bytes`);
+  assert.equal(await page.locator("dog-canvas .node").count(), many + 6);
+
+  const [packed, sent] = [await drawn(page, "large"), await drawn(await looks(brief), "brief")];
+
+  assert.deepEqual(packed, sent);
+  assert.match(sent.breaks, /Failed/);
+  assert.deepEqual(house.problems(), []);
+});
+
+test("its cards open their panel, by pointer and by address, and its list comes page by page", async () => {
+  const page = await looks(large);
+  await page.locator("dog-canvas .node", { hasText: "large one" }).click();
+  await page.locator("#panel h2", { hasText: "large one" }).waitFor();
+  await shot(page, "large-run");
+  const rows = page.locator("#graph-list tr[data-row]");
+  assert.equal(await rows.count(), 200);
+
+  await page.locator(".tools [data-act=list]").click();
+  await page.locator("#graph-list").getByText("Loading more").scrollIntoViewIfNeeded();
+  await page.waitForFunction((n) => document.querySelectorAll("#graph-list tr[data-row]").length === n, many + 6);
+  await page.locator("#graph-list").getByText("and 222 more on success").waitFor();
+  await shot(page, "large-run-list");
+  assert.equal(await page.locator("#graph-list").getByText("Loading more").count(), 0);
+  assert.deepEqual(house.problems(), []);
+});
