@@ -8,7 +8,7 @@ import (
 // A graph of a run with more cards than a screen can show is packed: the page
 // holds what differs from card to card, and the browser's module draws the cards
 // and lines from its templates (static/src/canvas/packed.ts). As markup such a
-// page would be five times as long (docs/adr/0027).
+// page would be five times as long (docs/adr/0029).
 
 // mostDrawn is how many cards of a run the server draws.
 const mostDrawn = 200
