@@ -53,7 +53,7 @@ func (s *Store) AddUser(ctx context.Context, u auth.User) error {
 		return engine.Errorf(engine.Conflict, "There is already a user named %q.", u.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("add a user: %w", err)
+		return diskFull(fmt.Errorf("add a user: %w", err))
 	}
 	return nil
 }

@@ -231,7 +231,7 @@ func (s *Store) DropBranch(ctx context.Context, id engine.ID) error {
 // context has already.
 func (s *Store) MakeBookmark(ctx context.Context, b engine.Bookmark) (engine.Bookmark, error) {
 	if _, err := s.write.NewInsert().Model(newBookmarkRow(&b)).On("CONFLICT (job_id, ctx, branch) DO NOTHING").Exec(ctx); err != nil {
-		return b, fmt.Errorf("make a bookmark: %w", err)
+		return b, diskFull(fmt.Errorf("make a bookmark: %w", err))
 	}
 	var row bookmarkRow
 	err := s.read.NewSelect().Model(&row).Where("job_id = ? AND ctx = ? AND branch = ?", string(b.Job), b.Ctx, b.Branch).Scan(ctx)

@@ -139,7 +139,7 @@ func (s *Store) insertObject(ctx context.Context, kind engine.Kind, id engine.ID
 		return nameTaken(kind, name)
 	}
 	if err != nil {
-		return fmt.Errorf("make %s %q: %w", kind, name, err)
+		return diskFull(fmt.Errorf("make %s %q: %w", kind, name, err))
 	}
 	return nil
 }

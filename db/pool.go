@@ -73,7 +73,7 @@ func (s *Store) PutPool(ctx context.Context, name string, places int, by string,
 	_, err := s.write.DB.ExecContext(ctx, s.bind(`INSERT INTO pool (name, places, at, "by") VALUES (?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET places = excluded.places, at = excluded.at, "by" = excluded."by"`), name, places, micros(now), by)
 	if err != nil {
-		return fmt.Errorf("write pool %q: %w", name, err)
+		return diskFull(fmt.Errorf("write pool %q: %w", name, err))
 	}
 	return nil
 }

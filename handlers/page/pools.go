@@ -64,7 +64,7 @@ func (p *Pages) savePool(c web.Ctx) error {
 	case isNew && there != nil:
 		wrong["name"] = "There is a pool of this name already."
 	case !isNew && there == nil && wrong["name"] == "":
-		wrong["name"] = fmt.Sprintf("The pool %s was deleted meanwhile.", name)
+		wrong["name"] = fmt.Sprintf("There is no pool %s: it was deleted meanwhile, or never made.", name)
 	}
 	if len(wrong) > 0 && isNew {
 		return p.showPools(c, http.StatusUnprocessableEntity, pool.View{Errors: wrong, Name: name, Places: text})

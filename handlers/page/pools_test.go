@@ -75,7 +75,7 @@ func TestANameOfAPoolThatIsNoneIsRefusedWithTheReason(t *testing.T) {
 	if list, err := site.store.Pools(t.Context()); status != http.StatusUnprocessableEntity || err != nil || len(list) != 1 {
 		t.Errorf("the places of a pool that was deleted = %d, %v, %v; want 422 and no pool made", status, list, err)
 	}
-	contains(t, "the refusal", page, "The pool deleted was deleted meanwhile.")
+	contains(t, "the refusal", page, "There is no pool deleted: it was deleted meanwhile, or never made.")
 }
 
 func TestAPoolThatIsUsedSaysByWhatBeforeItIsDeleted(t *testing.T) {
