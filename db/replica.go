@@ -44,7 +44,7 @@ func (s *Store) Join(ctx context.Context, r engine.Replica, ttl time.Duration) e
 		if err := s.exec(ctx, tx, "forget servers that are long gone", `DELETE FROM replica WHERE expires < `+s.clock()+` - ?`, keptReplicas.Microseconds()); err != nil {
 			return err
 		}
-		return s.exec(ctx, tx, "join the servers of the database", `INSERT INTO replica (id, host, process, address, started, expires) VALUES (?, ?, ?, ?, ?, `+expires+`)`,
+		return s.exec(ctx, tx, "join the servers of the database", `INSERT INTO replica (id, host, process, address, started, expires, seen) VALUES (?, ?, ?, ?, ?, `+expires+`, `+s.clock()+`)`,
 			string(r.ID), r.Host, encode(r.Process), r.Address, micros(r.Started), until)
 	})
 }
@@ -55,7 +55,7 @@ func (s *Store) Renew(ctx context.Context, id engine.ID, ttl time.Duration) erro
 	if !s.Shared() {
 		return nil
 	}
-	result, err := s.write.DB.ExecContext(ctx, s.bind(`UPDATE replica SET expires = `+s.clock()+` + ? WHERE id = ? AND expires > `+s.clock()), ttl.Microseconds(), string(id))
+	result, err := s.write.DB.ExecContext(ctx, s.bind(`UPDATE replica SET expires = `+s.clock()+` + ?, seen = `+s.clock()+` WHERE id = ? AND expires > `+s.clock()), ttl.Microseconds(), string(id))
 	if err != nil {
 		return fmt.Errorf("renew the lease: %w", err)
 	}
@@ -83,7 +83,7 @@ const keptReplicas = 10 * time.Minute
 // Replicas lists the servers whose lease holds or ran out within the last ten
 // minutes, the oldest first.
 func (s *Store) Replicas(ctx context.Context) ([]engine.Replica, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, host, process, address, started, expires - `+s.clock()+` FROM replica
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, host, process, address, started, expires - `+s.clock()+`, CASE seen WHEN 0 THEN -1 ELSE `+s.clock()+` - seen END FROM replica
 WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("list the servers: %w", err)
@@ -93,8 +93,8 @@ WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 	for rows.Next() {
 		var r engine.Replica
 		var process string
-		var started, left int64
-		if err := rows.Scan(&r.ID, &r.Host, &process, &r.Address, &started, &left); err != nil {
+		var started, left, silent int64
+		if err := rows.Scan(&r.ID, &r.Host, &process, &r.Address, &started, &left, &silent); err != nil {
 			return nil, fmt.Errorf("list the servers: %w", err)
 		}
 		if r.Process, err = decode[engine.Process](process); err != nil {
@@ -102,6 +102,7 @@ WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
 		}
 		r.Started = instant(started)
 		r.Left = time.Duration(min(left, math.MaxInt64/1000)) * time.Microsecond
+		r.Silent = time.Duration(silent) * time.Microsecond
 		all = append(all, r)
 	}
 	return all, rows.Err()

@@ -14,6 +14,9 @@ type Replica struct {
 	// Left is how long its lease still holds, by the database's clock; not
 	// above zero once it has run out.
 	Left time.Duration `json:"left"`
+	// Silent is how long ago it was last heard of, by the same clock; below zero
+	// where that is not known, of a server of an earlier version.
+	Silent time.Duration `json:"silent"`
 }
 
 // Alive reports whether the lease of r holds.

@@ -157,3 +157,28 @@ func TestServersHearEachOther(t *testing.T) {
 		t.Error("a server heard what it said itself")
 	}
 }
+
+// TestAServerIsHeardOfWhenItRenewsItsLease, which is not when the lease ends.
+func TestAServerIsHeardOfWhenItRenewsItsLease(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	store, id := dbtest.Open(t, address), engine.NewID(dbtest.Noon)
+	must(t, store.Join(t.Context(), engine.Replica{ID: id, Host: "one", Started: time.Now()}, time.Hour))
+	silent := func() time.Duration {
+		all, err := store.Replicas(t.Context())
+		must(t, err)
+		return all[0].Silent
+	}
+
+	joined := silent()
+	dbtest.Exec(t, address, `UPDATE replica SET seen = seen - 100000000`)
+	later := silent()
+	must(t, store.Renew(t.Context(), id, time.Hour))
+	renewed := silent()
+	dbtest.Exec(t, address, `UPDATE replica SET seen = 0`)
+	older := silent()
+
+	if joined < 0 || joined > 50*time.Second || later < 100*time.Second || renewed < 0 || renewed > 50*time.Second || older >= 0 {
+		t.Errorf("silent for %v after it joined, %v 100 s later, %v after it renewed its lease, %v where an earlier version wrote it; want 0, 100 s, 0, and less than 0", joined, later, renewed, older)
+	}
+}

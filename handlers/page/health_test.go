@@ -19,13 +19,14 @@ func (l looked) Health(context.Context) (engine.Health, error) { return engine.H
 func TestHealthSaysWhenAServerWasLastSeen(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
-	works := engine.Replica{ID: runID, Host: "one", Left: 5 * time.Second}
-	gone := engine.Replica{ID: batchID, Host: "two " + odd, Left: -3 * time.Minute}
-	site.open(t, page.Config{Store: world{site.store, site}, Health: looked{At: noon, Servers: []engine.Replica{works, gone}}})
+	works := engine.Replica{ID: runID, Host: "one", Left: 5 * time.Second, Silent: 10 * time.Second}
+	gone := engine.Replica{ID: batchID, Host: "two " + odd, Left: -3 * time.Minute, Silent: 3*time.Minute + 15*time.Second}
+	older := engine.Replica{ID: markID, Host: "three", Left: time.Second, Silent: -1}
+	site.open(t, page.Config{Store: world{site.store, site}, Health: looked{At: noon, Servers: []engine.Replica{works, gone, older}}})
 
 	status, body := site.get(t, "/health")
 
-	contains(t, "the page", body, "Works", "Gone", "Last seen", `datetime="2026-11-28T11:57:00`, "leaves this list ten minutes later")
+	contains(t, "the page", body, "Works", "Gone", "Last seen", `datetime="2026-11-28T11:59:50`, `datetime="2026-11-28T11:56:45`, "not known", "leaves this list ten minutes later")
 	if status != http.StatusOK || strings.Contains(body, "<script>alert") {
 		t.Errorf("GET = %d, or a host is markup", status)
 	}
