@@ -22,10 +22,12 @@ import (
 // command is the command line.
 type command struct {
 	Serve    serve        `cmd:"" help:"Start the server."`
-	Workflow cli.Workflow `cmd:"" help:"List, show, run, export and import workflows."`
+	Workflow cli.Workflow `cmd:"" help:"List, show, run, export, import and delete workflows."`
 	Job      cli.Job      `cmd:"" help:"List jobs and run one alone."`
 	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, and read their logs."`
+	Trigger  cli.Trigger  `cmd:"" help:"Turn triggers on and off."`
 	Event    cli.Event    `cmd:"" help:"Send events to event triggers."`
+	Pool     cli.Pool     `cmd:"" help:"List pools, make them, change their places and delete them."`
 	Bookmark cli.Bookmark `cmd:"" help:"List, show and move bookmarks."`
 	Signin   cli.Signin   `cmd:"" help:"Print a new sign-in link for the owner."`
 	Health   cli.Health   `cmd:"" help:"Exit with 0 only if the server of a data folder can work."`

@@ -38,6 +38,9 @@ type Store interface {
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
+	Pools(ctx context.Context) ([]engine.Pool, error)
+	PutPool(ctx context.Context, name string, places int, by string, now time.Time) error
+	DeletePool(ctx context.Context, name string) error
 	Bookmarks(ctx context.Context) ([]engine.Bookmark, error)
 	BookmarksOf(ctx context.Context, job engine.ID) ([]engine.Bookmark, error)
 	BookmarkMoves(ctx context.Context, id engine.ID) ([]engine.BookmarkMove, error)
@@ -55,6 +58,25 @@ type Exec interface {
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	// PoolsChanged makes the places of pools count that were just written.
+	PoolsChanged(ctx context.Context) error
+}
+
+// Drafts edits the drafts of workflows.
+type Drafts interface {
+	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
+	Save(ctx context.Context, workflow engine.ID, by string, p draft.Patch) (draft.Saved, error)
+}
+
+// Publisher makes a draft the version that runs. One that is not at seq any more
+// is a Conflict.
+type Publisher interface {
+	Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error)
+}
+
+// Remover deletes what nothing depends on; the rest is a Conflict.
+type Remover interface {
+	Delete(ctx context.Context, kind engine.Kind, id engine.ID, now time.Time) error
 }
 
 // Bookmarks makes the moves.
@@ -86,6 +108,9 @@ type Config struct {
 	Store     Store
 	Exec      Exec
 	Bookmarks Bookmarks
+	Drafts    Drafts
+	Publisher Publisher
+	Remover   Remover
 	Portable  Portable
 	Logs      Logs
 	Hub       *event.Hub
@@ -121,6 +146,13 @@ func New(cfg Config) http.Handler {
 		"POST /go-on":    c.goOn,
 
 		"POST /properties": c.setProperties,
+
+		"POST /workflow/delete": c.deleteWorkflow,
+
+		"POST /trigger":     c.switchTrigger,
+		"GET /pools":        c.pools,
+		"POST /pool":        c.setPool,
+		"POST /pool/delete": c.deletePool,
 
 		"POST /event":    c.sendEvent,
 		"GET /jobs":      c.jobs,

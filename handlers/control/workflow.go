@@ -151,6 +151,28 @@ func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
 	return c.answerRun(w, r, run)
 }
 
+// deleteWorkflow answers POST /workflow/delete with what is deleted. What is in
+// use is refused.
+func (c *control) deleteWorkflow(w http.ResponseWriter, r *http.Request) error {
+	ask, err := read[Name](w, r)
+	if err != nil {
+		return err
+	}
+	found, err := c.Store.WorkflowNamed(r.Context(), ask.Name)
+	if err != nil {
+		return err
+	}
+	if err := c.Remover.Delete(r.Context(), engine.KindWorkflow, found.ID, c.Now()); err != nil {
+		return err
+	}
+	return answer(w, found.Head)
+}
+
+// Name names what is asked about.
+type Name struct {
+	Name string `json:"name"`
+}
+
 // export answers GET /export?name=… with YAML.
 func (c *control) export(w http.ResponseWriter, r *http.Request) error {
 	text, err := c.Portable.Export(r.Context(), r.FormValue("name"))

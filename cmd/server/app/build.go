@@ -96,7 +96,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
-	h.control = h.commands(moves)
+	h.control = h.commands(moves, drafts)
 
 	files, err := static.Load()
 	if err != nil {

@@ -27,9 +27,9 @@ func (h *house) portables() *portable.Service {
 }
 
 // commands answers the command line.
-func (h *house) commands(moves *bookmark.Service) http.Handler {
+func (h *house) commands(moves *bookmark.Service, drafts *draft.Service) http.Handler {
 	return control.New(control.Config{
-		Store: h.store, Exec: h.exec, Bookmarks: moves, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
+		Store: h.store, Exec: h.exec, Bookmarks: moves, Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
 		Hub: h.hub, Next: next, Came: h.came, Log: h.log, Now: time.Now,
 	})
 }

@@ -45,7 +45,9 @@ type command struct {
 	Workflow cli.Workflow `cmd:""`
 	Job      cli.Job      `cmd:""`
 	Run      cli.Run      `cmd:""`
+	Trigger  cli.Trigger  `cmd:""`
 	Event    cli.Event    `cmd:""`
+	Pool     cli.Pool     `cmd:""`
 	Bookmark cli.Bookmark `cmd:""`
 	Health   cli.Health   `cmd:""`
 	Signin   cli.Signin   `cmd:""`

@@ -25,6 +25,7 @@ type Workflow struct {
 	Run    workflowRun    `cmd:"" help:"Start a run of a workflow."`
 	Export workflowExport `cmd:"" help:"Print a workflow with its jobs and crawlers as YAML."`
 	Import workflowImport `cmd:"" help:"Make or change a workflow from YAML and publish it."`
+	Delete workflowDelete `cmd:"" help:"Delete a workflow that has no run under way. Its jobs, crawlers and past runs stay."`
 }
 
 type workflowList struct{ target }
@@ -119,6 +120,24 @@ func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
 		return err
 	}
 	return c.started(ctx, term, c.target, run)
+}
+
+type workflowDelete struct {
+	target
+	Name string `arg:"" help:"Name of the workflow."`
+	Yes  bool   `help:"Delete it: it cannot be brought back."`
+}
+
+// Run deletes a workflow, where the person is sure.
+func (c *workflowDelete) Run(ctx context.Context, term Terminal) error {
+	if !c.Yes {
+		return engine.Errorf(engine.Conflict, "The workflow %s, with its triggers and its draft, could not be brought back; its jobs, crawlers and past runs stay. Export it, and say the same with --yes.", c.Name)
+	}
+	gone, err := post[engine.Head](ctx, c.Data, "/workflow/delete", control.Name{Name: c.Name})
+	if err != nil {
+		return err
+	}
+	return c.print(term, gone, func(t *table) { t.row("deleted", "workflow", gone.Name) })
 }
 
 type workflowExport struct {

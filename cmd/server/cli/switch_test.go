@@ -1,0 +1,102 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"dogear/engine"
+	"dogear/handlers/control"
+)
+
+// refused checks that a command is refused with a code and says something.
+func (s *site) refused(t *testing.T, code engine.Code, says string, args ...string) {
+	t.Helper()
+	_, err := s.run(t, "", args...)
+	if engine.CodeOf(err) != code || !strings.Contains(engine.MessageOf(err), says) {
+		t.Errorf("%q: %v, want %s that says %q", args, err, code, says)
+	}
+}
+
+func (s *site) workflow(t *testing.T, name string) (w control.Workflow) {
+	t.Helper()
+	must(t, json.Unmarshal([]byte(s.ok(t, "workflow", "show", "--json", name)), &w))
+	return w
+}
+
+// TestATriggerIsTurnedOffAndOnFromTheCommandLine at once, and a second time it
+// stays as it is; what cannot be turned is refused and nothing changes.
+func TestATriggerIsTurnedOffAndOnFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	for _, text := range []string{severalStarts(), called()} {
+		_, err := s.run(t, text, "workflow", "import", "-")
+		must(t, err)
+	}
+
+	on := s.ok(t, "trigger", "on", "several", "nightly")
+	again := s.ok(t, "trigger", "on", "several", "nightly")
+	scheduled := s.workflow(t, "several")
+	off := s.ok(t, "trigger", "off", "called", "calls")
+	_, refused := s.run(t, "", "event", "send", "--workflow", "called")
+
+	if !strings.Contains(on, "next 20") || again != on || scheduled.Version != 2 || scheduled.NextStart.IsZero() {
+		t.Errorf("on: %q, again: %q, and the workflow is v%d with its next start at %v; want one more version that has one", on, again, scheduled.Version, scheduled.NextStart)
+	}
+	if !strings.Contains(off, "disabled") || engine.CodeOf(refused) != engine.Conflict {
+		t.Errorf("off: %q, and an event is answered with %v, want a conflict", off, refused)
+	}
+	s.refused(t, engine.NotFound, `has no trigger named "nobody". It has: nightly, by hand.`, "trigger", "off", "several", "nobody")
+	s.refused(t, engine.NotFound, "There is no workflow named", "trigger", "off", "nowhere", "nightly")
+	s.refused(t, engine.Invalid, "starts only when somebody runs the workflow", "trigger", "off", "several", "by hand")
+	if w := s.workflow(t, "several"); w.Version != 2 {
+		t.Errorf("after refusals the workflow is v%d, want v2", w.Version)
+	}
+}
+
+func TestPoolsAreMadeChangedAndDeletedFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+
+	made := s.ok(t, "pool", "set", "warehouse", "2")
+	changed := s.ok(t, "pool", "set", "warehouse", "5")
+	s.refused(t, engine.Invalid, "Write a number of places from 0 to 10000", "pool", "set", "warehouse", "99999")
+	_, err := s.run(t, strings.Replace(document("w"), "    kind: sql\n", "    kind: sql\n    pool: warehouse\n", 1), "workflow", "import", "-")
+	must(t, err)
+	listed := s.ok(t, "pool", "list")
+	s.refused(t, engine.Conflict, "is used by job copy", "pool", "delete", "warehouse")
+	s.refused(t, engine.Conflict, "is always there", "pool", "delete", "backfills")
+	s.refused(t, engine.NotFound, "There is no pool named", "pool", "delete", "nowhere")
+	s.ok(t, "pool", "set", "spare", "1")
+	left := s.ok(t, "pool", "delete", "spare")
+
+	for about, rows := range map[string][2]string{"made": {made, "warehouse  2"}, "changed": {changed, "warehouse  5"}, "listed": {listed, "copy"}} {
+		if !strings.Contains(rows[0], rows[1]) {
+			t.Errorf("%s: the pools are\n%s\nwant %q", about, rows[0], rows[1])
+		}
+	}
+	if strings.Contains(left, "spare") || !strings.Contains(left, "warehouse") {
+		t.Errorf("after a deletion the pools are\n%s", left)
+	}
+}
+
+// TestAWorkflowIsDeletedFromTheCommandLine where the person is sure, and its past
+// runs stay.
+func TestAWorkflowIsDeletedFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n,word\n1,one\n")
+	_, err := s.run(t, document(odd), "workflow", "import", "-")
+	must(t, err)
+	s.ok(t, "workflow", "run", "--wait", "--", odd)
+
+	s.refused(t, engine.Conflict, "say the same with --yes", "workflow", "delete", "--", odd)
+	kept := s.ok(t, "workflow", "list")
+	gone := s.ok(t, "workflow", "delete", "--yes", "--", odd)
+	list, runs := s.ok(t, "workflow", "list"), s.runs(t)
+
+	if !strings.Contains(kept, "a/b") || !strings.HasPrefix(gone, "deleted  workflow") || strings.Contains(list, "a/b") || len(runs) != 1 {
+		t.Errorf("without --yes the workflows are\n%safter %q they are\n%sand there are %d runs, want one", kept, gone, list, len(runs))
+	}
+	s.refused(t, engine.NotFound, "There is no workflow named", "workflow", "delete", "--yes", "--", odd)
+}
