@@ -32,6 +32,7 @@ const (
 	SetWorkflow   Kind = "set_workflow"   // changes its description and limit of runs
 	Tidy          Kind = "tidy"           // places every card anew
 	Restore       Kind = "restore"        // applies Delta: an undo or a redo
+	Earlier       Kind = "earlier"        // applies Delta, which makes it what an earlier version was
 	Import        Kind = "import"         // replaced the whole by a file; no client sends it
 )
 

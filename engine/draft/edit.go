@@ -47,7 +47,7 @@ func (e *edit) do(op Op) error {
 	case Tidy:
 		e.body.Layout = graph.Layout(graph.New(e.body))
 		return nil
-	case Restore:
+	case Restore, Earlier:
 		return e.restore(op.Delta)
 	case Import: // comes with a file and never as an operation
 	}

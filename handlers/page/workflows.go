@@ -21,6 +21,8 @@ import (
 type workflowStore interface {
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
+	// WorkflowVersion is a version that was published, NotFound where there is none.
+	WorkflowVersion(ctx context.Context, id engine.ID, version int) (engine.Workflow, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	// StartedBy returns the run that a token has started; NotFound where there is
@@ -59,6 +61,8 @@ func (p *Pages) workflowRoutes() []web.Route {
 		post("/workflows", p.createWorkflow),
 		post("/workflows/import", p.importWorkflow),
 		get("/workflows/:id/runs", p.workflowRuns),
+		get("/workflows/:id/versions", p.workflowVersions),
+		post("/workflows/:id/versions", p.bringBack),
 		get("/workflows/:id/export", p.exportWorkflow),
 		get("/workflows/:id/run", p.askRun),
 		post("/workflows/:id/run", p.runWorkflow),

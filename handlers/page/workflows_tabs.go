@@ -22,15 +22,15 @@ func (p *Pages) workflowRuns(c web.Ctx) error {
 	if web.IsFragment(c) {
 		return web.Render(c, http.StatusOK, run.Table(list))
 	}
-	return p.showTab(c, editor.TabRuns, run.Table(list))
-}
-
-// showTab answers with a tab of a workflow, below the head that its editor has.
-func (p *Pages) showTab(c web.Ctx, tab editor.Tab, content templ.Component) error {
 	desk, err := p.desk(c)
 	if err != nil {
 		return err
 	}
+	return p.showTab(c, desk, editor.TabRuns, run.Table(list))
+}
+
+// showTab answers with a tab of a workflow, below the head that its editor has.
+func (p *Pages) showTab(c web.Ctx, desk *desk, tab editor.Tab, content templ.Component) error {
 	state, id := desk.state(c, p), string(desk.draft.Workflow)
 	return p.show(c, http.StatusOK, layout.Page{
 		Title:   desk.draft.Name + " · " + string(tab),

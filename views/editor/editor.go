@@ -24,14 +24,15 @@ type Tab string
 
 // The tabs of a workflow.
 const (
-	TabEditor Tab = "Editor"
-	TabRuns   Tab = "Runs"
+	TabEditor   Tab = "Editor"
+	TabRuns     Tab = "Runs"
+	TabVersions Tab = "Versions"
 )
 
 var allTabs = []struct {
 	tab  Tab
 	path string
-}{{TabEditor, ""}, {TabRuns, "/runs"}}
+}{{TabEditor, ""}, {TabRuns, "/runs"}, {TabVersions, "/versions"}}
 
 // State is how a workflow's draft stands against what is published.
 type State struct {
