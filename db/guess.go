@@ -125,12 +125,10 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 func (g *guess) send(ctx context.Context) error {
 	ctx, sent := collecting(ctx)
 	queue(&sent.batch, "BEGIN")
-	queue(&sent.batch, `WITH written AS (UPDATE writer SET n = n + 1 WHERE id = $1 AND n = $2 RETURNING 1) SELECT 1 / count(*) FROM written`, g.s.hot.writer, g.s.hot.written)
-	g.updateRuns(sent)
-	if err := g.rows(ctx); err != nil {
+	if err := g.collect(ctx, sent); err != nil {
 		return err
 	}
-	g.conditions(sent)
+	g.counts(sent)
 	queueCommit(&sent.batch)
 	conn, err := g.s.write.DB.Conn(ctx)
 	if err != nil {
@@ -146,9 +144,10 @@ func (g *guess) send(ctx context.Context) error {
 	return err
 }
 
-// rows collects what is written beside the runs: rows of one table together, of
-// each the last that the group makes of it.
-func (g *guess) rows(ctx context.Context) error {
+// collect collects what is written: rows of one table together, of each the last
+// that the group makes of it. What a group of few rows in one run writes, the most
+// common, is one statement.
+func (g *guess) collect(ctx context.Context, sent *writes) error {
 	var nodes last[engine.NodeKey, engine.NodeRun]
 	var triggers last[engine.ID, engine.TriggerRun]
 	var events []engine.Event
@@ -162,6 +161,10 @@ func (g *guess) rows(ctx context.Context) error {
 		}
 		events = append(events, w.Events...)
 	}
+	if len(g.runs) == 1 && len(nodes.rows)+len(triggers.rows)+len(events) <= maxJoint {
+		sent.joint = &joint{}
+	}
+	g.conditions(sent)
 	err := errors.Join(
 		put(ctx, g.s, bun.Conn{}, putNode, nodes.rows, nodeArgs),
 		put(ctx, g.s, bun.Conn{}, putTrigger, triggers.rows, triggerArgs),
@@ -171,6 +174,10 @@ func (g *guess) rows(ctx context.Context) error {
 		if batch := g.written[i].Batch; batch != nil {
 			err = errors.Join(err, g.s.putBatch(ctx, bun.Conn{}, batch))
 		}
+	}
+	if sent.joint != nil {
+		queue(&sent.batch, sent.joint.text(), sent.joint.args()...)
+		sent.joint = nil
 	}
 	return err
 }

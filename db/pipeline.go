@@ -142,6 +142,7 @@ func pipelined(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 type writes struct {
 	batch pgx.Batch
 	stamp string // that the runs get
+	joint *joint // takes the writes meanwhile, where it is there
 }
 
 type writesKey struct{}
@@ -182,10 +183,14 @@ func (s *Store) updateRun(ctx context.Context, tx bun.Conn, was, run *engine.Run
 // send writes something that nothing in the transaction asks for.
 func (s *Store) send(ctx context.Context, tx bun.Conn, what, query string, args ...any) error {
 	w, ok := ctx.Value(writesKey{}).(*writes)
-	if !ok {
+	switch {
+	case !ok:
 		return s.exec(ctx, tx, what, query, args...)
+	case w.joint != nil:
+		w.joint.write(query, args...)
+	default:
+		queue(&w.batch, s.bind(query), args...)
 	}
-	queue(&w.batch, s.bind(query), args...)
 	return nil
 }
 

@@ -67,7 +67,7 @@ func rowsOf(n int) int {
 // rows each, so that there are few different ones to prepare.
 func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T, args func([]any, *T) []any) error {
 	texts := u.lite
-	if s.postgres() {
+	if w, ok := ctx.Value(writesKey{}).(*writes); ok && w.joint == nil {
 		texts = u.postgres
 	}
 	for len(rows) > 0 {
