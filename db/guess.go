@@ -121,15 +121,14 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 }
 
 // send sends all that the group writes and takes for granted, and reads what
-// became of it.
+// became of it. The message is one transaction by itself, without a BEGIN and a
+// COMMIT: PostgreSQL commits when it comes to its end.
 func (g *guess) send(ctx context.Context) error {
 	ctx, sent := collecting(ctx)
-	queue(&sent.batch, "BEGIN")
 	if err := g.collect(ctx, sent); err != nil {
 		return err
 	}
 	g.counts(sent)
-	queueCommit(&sent.batch)
 	conn, err := g.s.write.DB.Conn(ctx)
 	if err != nil {
 		return err
@@ -137,9 +136,7 @@ func (g *guess) send(ctx context.Context) error {
 	defer func() { _ = conn.Close() }()
 	ctx = context.WithoutCancel(ctx)
 	failpoint.Hit("db.guess.before")
-	if err = sent.flush(ctx, conn); err != nil {
-		rollback(ctx, conn)
-	}
+	err = sent.flush(ctx, conn)
 	failpoint.Hit("db.guess.after")
 	return err
 }

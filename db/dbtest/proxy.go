@@ -28,14 +28,14 @@ type Proxy struct {
 	lines map[net.Conn]struct{}
 }
 
-// Cut is where the proxy breaks the line of the next COMMIT, once.
+// Cut is where the proxy breaks the line of the next message that commits, once.
 type Cut int
 
 // The places to break a line.
 const (
 	NoCut    Cut = iota
-	CutLost      // the COMMIT does not arrive
-	CutAfter     // the COMMIT arrives, its answer does not
+	CutLost      // it does not arrive
+	CutAfter     // it arrives, its answer does not
 )
 
 // NewProxy makes a proxy to the database at address.
@@ -82,7 +82,7 @@ func (p *Proxy) Up() {
 	p.down = false
 }
 
-// CutNext breaks the line of the next COMMIT.
+// CutNext breaks the line of the next message that commits.
 func (p *Proxy) CutNext(where Cut) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,16 +158,16 @@ func (p *Proxy) join(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// Cuts is how often the line of a COMMIT was broken.
+// Cuts is how often the line was broken.
 func (p *Proxy) Cuts() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cuts
 }
 
-// prepared finds the name under which a COMMIT is prepared; later it is sent by
-// that name alone.
-var prepared = regexp.MustCompile("(?s)P....(\\w+)\x00COMMIT\x00")
+// prepared finds the name under which a COMMIT is prepared, or what begins a
+// message that is a transaction by itself; later it is sent by that name alone.
+var prepared = regexp.MustCompile("(?s)P....(\\w+)\x00(?:COMMIT|WITH [^\x00]*UPDATE writer[^\x00]*)\x00")
 
 // cutting says where the line breaks that carries message.
 func (p *Proxy) cutting(message []byte) Cut {
