@@ -161,7 +161,9 @@ func (s *Store) step(ctx context.Context, tx open, step flow.Step) (w flow.Write
 		return w, nil, err
 	}
 	st.open = open
-	st.known = s.hot.of(step.Run)
+	if st.known = s.hot.of(step.Run); step.New != nil {
+		st.known = newlyBegun()
+	}
 	was := run
 	w, refused = step.Decide(run, st)
 	if st.err != nil {
@@ -211,7 +213,7 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, was *eng
 	number(w)
 	var err error
 	if step.New != nil {
-		err = s.insertRun(ctx, tx, &w.Run)
+		err = s.insertRuns(ctx, tx, []engine.Run{w.Run}, stampOf(ctx))
 	} else {
 		err = s.updateRun(ctx, tx, was, &w.Run)
 	}

@@ -34,9 +34,13 @@ type guess struct {
 	// runs are how the runs stand after the group, with the stamp that the row
 	// of each must have before it.
 	runs map[engine.ID]guessedRun
-	// heads and rooms are what the steps took for granted.
-	heads map[engine.Ref]flow.Head
-	rooms map[room]int
+	// begun are runs that begin, as the group leaves them.
+	begun []engine.Run
+	// heads and rooms are what the steps took for granted, and of which workflows
+	// they start runs where fewer than so many are open.
+	heads  map[engine.Ref]flow.Head
+	rooms  map[room]int
+	starts map[engine.ID]int
 }
 
 // guessedRun is a run as the group leaves it.
@@ -55,7 +59,7 @@ type room struct{ column, value string }
 func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Written) (rest []int, err error) {
 	stands := false
 	defer func() { s.hot.end(stands) }()
-	g := &guess{s: s, stamp: rand.Text(), runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}}
+	g := &guess{s: s, stamp: rand.Text(), runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{}}
 	var all, some []int
 	left := map[engine.ID]bool{} // runs of which a step has to wait, and so the later ones
 	for i := range steps {
@@ -98,7 +102,11 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 // it, it is no guess either: they might not, if they saw the rows.
 func (g *guess) step(ctx context.Context, step flow.Step) error {
 	known := g.s.hot.of(step.Run)
-	if known == nil || step.New != nil {
+	if step.New != nil {
+		known = newlyBegun()
+		known.run = *step.New
+	}
+	if known == nil {
 		return errGuess
 	}
 	st := &txState{ctx: ctx, s: g.s, run: step.Run, known: known, open: known.open, guess: g}
@@ -109,15 +117,26 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 	if w.Batch != nil && w.Batch.Number == 0 || w.Fire != nil || w.Token != nil || w.Properties != nil || len(w.Inputs)+len(w.Bookmarks)+len(w.Tables) > 0 {
 		return errGuess
 	}
+	if step.New != nil {
+		number(&w)
+		g.begun = append(g.begun, w.Run)
+		g.keep(&w, true, w.OpenNodes)
+		return nil
+	}
 	was, differs := known.stamp, rowChanged(&known.run, &w.Run)
 	if before, ok := g.runs[step.Run]; ok {
 		was, differs = before.was, differs || before.changed
 	}
 	number(&w)
 	g.runs[step.Run] = guessedRun{run: w.Run, changed: differs, was: was}
-	g.s.hot.wrote(false, &w, known.open+w.OpenNodes, g.stamp)
-	g.written = append(g.written, flow.Written{Writes: w})
+	g.keep(&w, false, known.open+w.OpenNodes)
 	return nil
+}
+
+// keep keeps what a step writes.
+func (g *guess) keep(w *flow.Writes, fresh bool, open int) {
+	g.s.hot.wrote(fresh, w, open, g.stamp)
+	g.written = append(g.written, flow.Written{Writes: *w})
 }
 
 // send sends all that the group writes and takes for granted, and reads what
@@ -158,11 +177,12 @@ func (g *guess) collect(ctx context.Context, sent *writes) error {
 		}
 		events = append(events, w.Events...)
 	}
-	if len(g.runs) == 1 && len(nodes.rows)+len(triggers.rows)+len(events) <= maxJoint {
+	if len(g.runs)+len(g.begun) == 1 && len(nodes.rows)+len(triggers.rows)+len(events) <= maxJoint {
 		sent.joint = &joint{}
 	}
 	g.conditions(sent)
 	err := errors.Join(
+		g.s.insertRuns(ctx, bun.Conn{}, g.begun, g.stamp),
 		put(ctx, g.s, bun.Conn{}, putNode, nodes.rows, nodeArgs),
 		put(ctx, g.s, bun.Conn{}, putTrigger, triggers.rows, triggerArgs),
 		put(ctx, g.s, bun.Conn{}, putEvent, events, eventArgs),

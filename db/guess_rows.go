@@ -32,6 +32,9 @@ func (g *guess) updateRun(sent *writes, r *guessedRun) {
 
 // updateRuns writes the runs of a group.
 func (g *guess) updateRuns(sent *writes) {
+	if len(g.runs) == 0 {
+		return
+	}
 	if len(g.runs) == 1 { // the common case, which costs half in words of its own
 		for _, r := range g.runs {
 			g.updateRun(sent, &r)
@@ -78,6 +81,9 @@ func (g *guess) conditions(sent *writes) {
 	for r := range g.rooms {
 		g.condition(sent, tryLock+`::int`, r.column+" "+r.value)
 	}
+	for workflow := range g.starts {
+		g.condition(sent, `SELECT count(*) FROM (SELECT 1 FROM object WHERE id = ? FOR UPDATE SKIP LOCKED) AS locked`, string(workflow))
+	}
 }
 
 // counts collects what there must be room for. It is counted when all is written,
@@ -86,5 +92,8 @@ func (g *guess) conditions(sent *writes) {
 func (g *guess) counts(sent *writes) {
 	for r, most := range g.rooms {
 		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+g.s.underWay()+`) <= ?)::int`, r.value, most)
+	}
+	for workflow, most := range g.starts {
+		g.condition(sent, `((SELECT count(*) FROM run WHERE object_id = ? AND ended = 0) <= ?)::int`, string(workflow), most)
 	}
 }

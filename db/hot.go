@@ -30,6 +30,9 @@ type hot struct {
 	// them: on SQLite every other transaction drops them, on PostgreSQL they are
 	// a guess as well.
 	heads map[engine.Ref]flow.Head
+	// full are the workflows of which no more runs could start when that was asked
+	// last. It is a guess, too.
+	full map[engine.ID]bool
 	// writer names this server, and written is how many groups it has written from
 	// memory.
 	writer  string
@@ -54,11 +57,19 @@ const (
 )
 
 func newHot(guess bool) *hot {
-	return &hot{guess: guess, runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}, heads: map[engine.Ref]flow.Head{}}
+	return &hot{guess: guess, runs: map[engine.ID]*hotRun{}, touched: map[engine.ID]bool{}, heads: map[engine.Ref]flow.Head{}, full: map[engine.ID]bool{}}
 }
 
 func newHotRun() *hotRun {
 	return &hotRun{nodes: map[engine.Ref][]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+}
+
+// newlyBegun is what is known of a run that is about to begin: that there is
+// nothing of it yet.
+func newlyBegun() *hotRun {
+	known := newHotRun()
+	known.whole = true
+	return known
 }
 
 // other is told that a transaction is over that was no group of steps.
@@ -136,7 +147,6 @@ func (h *hot) wrote(fresh bool, w *flow.Writes, open int, stamp string) {
 	h.touched[run.ID] = true
 	run.Body = engine.WorkflowBody{} // it never changes, and exec has it
 	if fresh {
-		stamp = "" // its row has none yet
 		h.read(run, open, stamp)
 		if r := h.runs[run.ID]; r != nil {
 			r.whole = true
@@ -202,6 +212,7 @@ func (h *hot) end(stands bool) {
 	}
 	for id := range h.touched {
 		if r := h.runs[id]; r != nil && (!stands || !r.run.Open()) {
+			delete(h.full, r.run.Object)
 			h.forget(id)
 		}
 	}
@@ -209,6 +220,7 @@ func (h *hot) end(stands bool) {
 	if h.nodes > maxHot || len(h.runs) > maxHotRuns || len(h.heads) > maxHotRuns {
 		clear(h.runs)
 		clear(h.heads)
+		clear(h.full)
 		h.nodes = 0
 	}
 }

@@ -72,20 +72,12 @@ func runChanges(run *engine.Run) (set string, args []any) {
 	return set, args
 }
 
-// insertRun makes the row of a run.
-func (s *Store) insertRun(ctx context.Context, tx bun.Conn, run *engine.Run) error {
-	pick := ""
-	if run.Pick != nil {
-		pick = encode(run.Pick)
-	}
-	err := s.send(ctx, tx, "make a run", `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, pick, previous, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
-		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error, pick, string(run.Previous), micros(run.Deadline))
-	if err != nil {
-		return err
-	}
-	return s.send(ctx, tx, "keep the body of a run", `INSERT INTO run_body (run_id, body) VALUES (?, ?)`, string(run.ID), encode(run.Body))
+// insertRuns makes the rows of runs that begin, with the stamp.
+func (s *Store) insertRuns(ctx context.Context, tx bun.Conn, runs []engine.Run, stamp string) error {
+	return errors.Join(
+		put(ctx, s, tx, putRun, runs, func(to []any, run *engine.Run) []any { return append(runArgs(to, run), stamp) }),
+		put(ctx, s, tx, putBody, runs, func(to []any, run *engine.Run) []any { return append(to, string(run.ID), encode(run.Body)) }),
+	)
 }
 
 const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,

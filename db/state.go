@@ -107,9 +107,12 @@ func byStart(a, b engine.NodeRun) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Attempt, b.Attempt))
 }
 
-func (t *txState) OpenRuns(workflow engine.ID) (n int) {
+func (t *txState) OpenRuns(workflow engine.ID, most int) (n int) {
 	if t.guess != nil {
-		t.keep(errGuess)
+		if t.s.hot.full[workflow] {
+			t.keep(errGuess)
+		}
+		t.guess.starts[workflow] = most
 		return 0
 	}
 	if t.s.postgres() { // two that count at once would both find room
@@ -117,6 +120,9 @@ func (t *txState) OpenRuns(workflow engine.ID) (n int) {
 		t.keep(err)
 	}
 	t.keep(t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(`SELECT count(*) FROM run WHERE object_id = ? AND ended = 0`), string(workflow)).Scan(&n))
+	if t.s.postgres() && t.err == nil {
+		t.s.hot.full[workflow] = n >= most
+	}
 	return n
 }
 

@@ -42,7 +42,7 @@ func (m *model) All() []engine.NodeRun {
 
 func (m *model) Head(engine.Ref) flow.Head           { return flow.Head{Name: "deleted job"} }
 func (m *model) OpenNodes() int                      { return m.open }
-func (m *model) OpenRuns(engine.ID) int              { return 0 }
+func (m *model) OpenRuns(engine.ID, int) int         { return 0 }
 func (m *model) Room(*engine.NodeRun, int, int) bool { return true }
 
 func (m *model) apply(w flow.Writes) {

@@ -170,7 +170,7 @@ func mayStart(st flow.State, w *engine.Workflow) error {
 	if w.MaxRuns <= 0 {
 		return nil
 	}
-	if open := st.OpenRuns(w.ID); open >= w.MaxRuns {
+	if open := st.OpenRuns(w.ID, w.MaxRuns); open >= w.MaxRuns {
 		return engine.Errorf(engine.LimitHit, "Concurrent runs exceeded for workflow %s: %d are under way and its limit is %d.", w.Name, open, w.MaxRuns)
 	}
 	return nil

@@ -69,9 +69,6 @@ func (s *slots) begin() {
 func (s *slots) ends(n engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending[n.Key()] != nil {
-		return // the group is being committed a second time
-	}
 	s.ending[n.Key()] = &n
 	s.alter(&n, -1)
 }
@@ -87,9 +84,6 @@ func (s *slots) alter(n *engine.NodeRun, by int) {
 func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.claimed[n.Key()] != nil {
-		return true, "" // the group is being committed a second time
-	}
 	for _, seat := range seats(&n) {
 		if s.busy[seat]+s.change[seat] >= s.limit(seat) {
 			return false, seat.full(&n)
@@ -103,13 +97,21 @@ func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
 	return true, ""
 }
 
-// unclaim takes a claim of this group back.
-func (s *slots) unclaim(key engine.NodeKey) {
+// undo takes claims and ends of this group back.
+func (s *slots) undo(claims, ends []engine.NodeKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.claimed[key]; n != nil {
-		s.alter(n, -1)
-		delete(s.claimed, key)
+	for _, key := range claims {
+		if n := s.claimed[key]; n != nil {
+			s.alter(n, -1)
+			delete(s.claimed, key)
+		}
+	}
+	for _, key := range ends {
+		if n := s.ending[key]; n != nil {
+			s.alter(n, 1)
+			delete(s.ending, key)
+		}
 	}
 }
 

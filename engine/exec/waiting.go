@@ -36,7 +36,12 @@ func (e *Exec) unblock() {
 func (e *Exec) claiming(i item) flow.Step {
 	step, stopping, owner := i.step, e.stopping(), e.id()
 	decide := step.Decide
+	var claimed, ended []engine.NodeKey
 	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
+		// Decided before from what was remembered, it may have taken a seat that it
+		// does not need.
+		e.slots.undo(claimed, ended)
+		claimed, ended = nil, nil
 		w, err := decide(run, st)
 		if err != nil {
 			return w, err
@@ -44,6 +49,7 @@ func (e *Exec) claiming(i item) flow.Step {
 		for k := range w.Nodes {
 			if n := &w.Nodes[k]; step.Ends && n.State.Done() && e.works(n.Key()) {
 				e.slots.ends(*n)
+				ended = append(ended, n.Key())
 			}
 		}
 		for _, n := range turns(w.Nodes) {
@@ -63,7 +69,7 @@ func (e *Exec) claiming(i item) flow.Step {
 				ok, why = e.slots.claim(*n)
 			}
 			if ofJob, ofPool := e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
-				e.slots.unclaim(n.Key())
+				e.slots.undo([]engine.NodeKey{n.Key()}, nil)
 				ok, why, elsewhere = false, "waits until another server has ended a run of "+n.Name+", or one in its pool", true
 			}
 			switch {
@@ -74,6 +80,7 @@ func (e *Exec) claiming(i item) flow.Step {
 			case !ok && !stopping:
 				n.Why = why
 			case ok:
+				claimed = append(claimed, n.Key())
 				// The version that starts is the one of this moment (model.md, Runs).
 				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, owner
 				restate(w.Events, n)

@@ -40,7 +40,7 @@ func (r *rows) All() []engine.NodeRun {
 
 func (r *rows) Head(ref engine.Ref) flow.Head       { return flow.Head{Name: string(ref.ID)} }
 func (r *rows) OpenNodes() int                      { return r.open }
-func (r *rows) OpenRuns(engine.ID) int              { return 0 }
+func (r *rows) OpenRuns(engine.ID, int) int         { return 0 }
 func (r *rows) Room(*engine.NodeRun, int, int) bool { return true }
 
 // write applies what a step decided, as a store does, and checks what must hold

@@ -18,8 +18,9 @@ type State interface {
 	// a deleted one is 0, and its name says so.
 	Head(ref engine.Ref) Head
 	// OpenRuns is how many runs of a workflow have not ended. Nobody else
-	// starts one until the transaction ends.
-	OpenRuns(workflow engine.ID) int
+	// starts one until the transaction ends. The step goes on only where they are
+	// fewer than most.
+	OpenRuns(workflow engine.ID, most int) int
 	// Room reports whether the servers beside this one leave room for a node run,
 	// where so many of its job and, if it has one, of its pool may be under way
 	// at once. Where it says yes nobody else takes that room until the
