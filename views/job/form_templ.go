@@ -98,7 +98,7 @@ func Form(v View) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = show.Note("bad", "circle-x", "Nothing was saved yet: "+show.Many(int64(len(v.Form.Errors)), "field")+" below need another look.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Note("bad", "circle-x", "Nothing was saved yet: look again at "+show.Many(int64(len(v.Form.Errors)), "field")+" below.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
