@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
@@ -28,15 +27,17 @@ type attempt struct {
 	cancel   context.CancelCauseFunc
 	log      *logFile
 	apart    atomic.Bool // its process lives apart from this server
+	waits    bool        // its process waits for its release since the claim
 	// batch is the one of this attempt, once it is planned.
 	batch *engine.Batch
 }
 
 // launch works on a claimed node in a goroutine of its own. It tells it the
-// properties that its run had when the node was claimed.
-func (e *Exec) launch(n engine.NodeRun, told map[string]string) {
+// properties that its run had when the node was claimed. taken says that the node
+// was under way already.
+func (e *Exec) launch(n engine.NodeRun, told map[string]string, taken bool) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{e: e, node: n, told: told, cancel: cancel}
+	a := &attempt{e: e, node: n, told: told, cancel: cancel, waits: n.Process.Apart && !taken}
 	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
@@ -174,6 +175,7 @@ func (a *attempt) executeThrough(ctx context.Context) (runner.Result, error) {
 func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	input, err := a.load(ctx)
 	if err != nil {
+		a.giveBack()
 		return runner.Result{}, err
 	}
 	if err := a.takeTargets(ctx); err != nil {
@@ -219,8 +221,6 @@ func (a *attempt) sentence(state engine.State) string {
 
 // load reads what the attempt works on, as it is now.
 func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
-	var timeout engine.Minutes
-	by, more := "", "Give the job more time, or let it read less at once."
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err != nil {
 		return runner.Attempt{}, err
@@ -238,16 +238,9 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		}
 		a.job, input.Job = &job, &job
 		a.node.Name, a.node.Version = job.Name, job.Version
-		timeout = job.Timeout
-		if own := p.action(&a.node); own != nil {
-			if own.Timeout > 0 {
-				timeout = own.Timeout
-				by = fmt.Sprintf(", which trigger %s sets for this start instead of the job's,", p.graph.Trigger(a.node.By).Name)
-				more = "Give this start more time there, or let it read less at once."
-			}
-			if own.Retries != nil {
-				job.Retries = *own.Retries
-			}
+		a.limit, a.overtime = jobLimit(&p, &a.node, &job)
+		if own := p.action(&a.node); own != nil && own.Retries != nil {
+			job.Retries = *own.Retries
 		}
 	case engine.KindCrawler:
 		crawler, err := a.e.Store.Crawler(ctx, a.node.Ref.ID)
@@ -259,16 +252,11 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		}
 		input.Crawler = &crawler
 		a.node.Name, a.node.Version = crawler.Name, crawler.Version
-		timeout, more = crawler.Timeout, "Give the crawler more time, or let it look through less at once."
+		a.limit, a.overtime = limited(crawler.Timeout, "", "Give the crawler more time, or let it look through less at once.")
 	case engine.KindWorkflow, engine.KindConnection:
 	}
-	if timeout <= 0 {
-		timeout = engine.DefaultTimeout
-	}
-	a.limit = timeout.Duration()
-	a.overtime = fmt.Sprintf("It ran longer than its limit of %s%s and was ended. %s", a.limit, by, more)
-	input.Node = a.node
-	if a.node.Process.Apart {
+	input.Node, input.Waits, a.waits = a.node, a.waits, false
+	if a.node.Process.Apart && !input.Waits {
 		input.Left = &runner.Left{Process: a.node.Process, Logged: a.log.counts()}
 	}
 	return input, nil

@@ -22,7 +22,10 @@ type Exec struct {
 	Config
 	slots slots
 	heard chan struct{} // holds one token while there is something to look at
-	timed chan struct{} // holds one token while there are new time limits of runs
+	// reserved are the nodes of the group that is being committed for which a
+	// process was reserved; only the loop touches it.
+	reserved map[engine.NodeKey]bool
+	timed    chan struct{} // holds one token while there are new time limits of runs
 
 	mu       sync.Mutex
 	lease    lease
@@ -174,6 +177,7 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	e.slots.begin()
 	written := e.store(steps)
 	claimed := e.slots.end(written)
+	e.settle(claimed)
 	var starts []starting
 	for i, w := range written {
 		if w.Err == nil {
@@ -186,11 +190,12 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 			e.refused(&group[i], w.Err)
 		}
 	}
+	stoppedAtOnce(starts, written)
 	e.fill()
 	// Last, for what was readied last runs first once this goroutine waits: the
 	// next node has not to wait until the one before it has tidied up.
 	for i := range starts {
-		e.launch(starts[i].node, starts[i].properties)
+		e.launch(starts[i].node, starts[i].properties, false)
 	}
 }
 
@@ -250,8 +255,9 @@ type starting struct {
 func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts []starting) {
 	for _, n := range w.Nodes {
 		switch n.State {
-		case engine.Starting:
+		case engine.Starting, engine.Running:
 			if claimed[n.Key()] {
+				delete(claimed, n.Key()) // it is launched once
 				starts = append(starts, starting{n, w.Run.Properties})
 			}
 		case engine.Ready:
@@ -260,7 +266,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts [
 			e.cancel(n.Key(), runner.ErrStop)
 		case engine.Stopped:
 			e.unwait(n.Key())
-		case engine.Waiting, engine.Running, engine.Publishing, engine.Succeeded, engine.Failed,
+		case engine.Waiting, engine.Publishing, engine.Succeeded, engine.Failed,
 			engine.TimedOut, engine.Skipped, engine.Lost:
 		}
 		if n.State.Done() {

@@ -1,8 +1,20 @@
 package exec
 
+import (
+	"dogear/engine"
+	"dogear/engine/flow"
+)
+
 // Pins is how many runs the server keeps what they have pinned of.
 func (e *Exec) Pins() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.pins)
+}
+
+// Launched is a claimed node as it is launched after its group was written.
+func Launched(n engine.NodeRun, written []flow.Written) engine.NodeRun {
+	starts := []starting{{node: n}}
+	stoppedAtOnce(starts, written)
+	return starts[0].node
 }

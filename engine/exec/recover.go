@@ -63,7 +63,7 @@ func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
 			continue
 		}
 		if err == nil {
-			e.launch(taken, told)
+			e.launch(taken, told, true)
 		}
 		return err
 	}

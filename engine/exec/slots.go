@@ -165,7 +165,7 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 		}
 		for i := range w.Nodes {
 			n := &w.Nodes[i]
-			if n.State == engine.Starting && s.claimed[n.Key()] != nil {
+			if (n.State == engine.Starting || n.State == engine.Running) && s.claimed[n.Key()] != nil && !counted[n.Key()] {
 				s.count(n, 1)
 				counted[n.Key()] = true
 			}

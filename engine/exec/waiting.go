@@ -83,6 +83,7 @@ func (e *Exec) claiming(i item) flow.Step {
 				claimed = append(claimed, n.Key())
 				// The version that starts is the one of this moment (model.md, Runs).
 				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, owner
+				e.ahead(n, w.Run.Properties)
 				restate(w.Events, n)
 			}
 		}

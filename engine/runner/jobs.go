@@ -39,6 +39,23 @@ func (j Jobs) Discard(ctx context.Context, b engine.Batch) error {
 	return work.Discard(ctx, b)
 }
 
+// Reserve lets the runner of the job's kind reserve a process, if it keeps any.
+func (j Jobs) Reserve(a *Attempt) (engine.Process, bool) {
+	if work, ok := j[a.Job.Kind].(Ahead); ok {
+		return work.Reserve(a)
+	}
+	return engine.Process{}, false
+}
+
+// Return tells all that keep processes.
+func (j Jobs) Return(key engine.NodeKey) {
+	for _, work := range j {
+		if work, ok := work.(Ahead); ok {
+			work.Return(key)
+		}
+	}
+}
+
 func (j Jobs) of(kind engine.JobKind) (Runner, error) {
 	if kind == "" {
 		kind = engine.JobSQL

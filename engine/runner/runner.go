@@ -20,6 +20,9 @@ type Attempt struct {
 	// Recover is the batch of this very attempt that an earlier process left
 	// PLANNED or STAGED; its stage is discarded and its plan is run again.
 	Recover *engine.Batch
+	// Waits says that the process of Node was made by Ahead for this very attempt
+	// and waits to be released.
+	Waits bool
 	// Left is what an earlier server left of this very attempt, where its
 	// process goes on without a server; nil otherwise.
 	Left *Left
@@ -76,6 +79,23 @@ type Runner interface {
 
 	// Discard removes what a batch that will not be committed has staged.
 	Discard(ctx context.Context, b engine.Batch) error
+}
+
+// Ahead is a Runner that keeps processes which wait for work, so that the claim
+// of a node can record its process and nothing else has to be written before the
+// process begins.
+type Ahead interface {
+	Runner
+
+	// Reserve returns the process that waits for an attempt from now on, and makes
+	// itself ready for it meanwhile; false where there is none, or the attempt has
+	// something to do first. Asked twice it gives the same one. It must be quick:
+	// a transaction waits for it.
+	Reserve(a *Attempt) (engine.Process, bool)
+
+	// Return ends the process that was reserved for an attempt, whose claim was
+	// not written.
+	Return(key engine.NodeKey)
 }
 
 // Host is what the engine does for a runner. Every call but Progress and Log

@@ -71,6 +71,9 @@ func newHouse(ctx context.Context, dir, interpreter string, slots int, committed
 	if err != nil {
 		return nil, err
 	}
+	if _, err := store.Own(); err != nil { // as a server does; it goes with the process
+		return nil, err
+	}
 	h := &house{store: store, shims: &shim.Shims{Dir: filepath.Join(dir, "runs", "shims")}, ended: make(chan engine.Run, 4096)}
 	scripts := &python.Runner{Shims: h.shims, Python: interpreter, LogLimit: 64 << 20, Keep: filepath.Join(dir, "scripts")}
 	h.exec = exec.New(exec.Config{

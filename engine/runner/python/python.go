@@ -59,15 +59,32 @@ func (r *Runner) interpreter() (string, error) {
 // Run runs the script of one attempt, or finds one again that an earlier server
 // has started.
 func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
-	w := &work{Runner: r, Attempt: a, host: h, marker: runner.Marker(a.Node.Key())}
+	w := r.workOn(&a)
+	w.host = h
 	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.LogLimit}
 	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.LogLimit, dir: a.Dir + "/"}
+	defer r.Shims.Leave(w.marker) // where it has not come to begin
 	result, err := w.run(ctx)
 	if err != nil && ctx.Err() == nil && engine.CodeOf(err) != engine.Internal && engine.CodeOf(err) != engine.Away {
 		return runner.Result{State: engine.Failed, Error: engine.MessageOf(err)}, nil
 	}
 	return result, err
 }
+
+// Reserve reserves a shim for an attempt at a script that needs not be fetched.
+func (r *Runner) Reserve(a *runner.Attempt) (engine.Process, bool) {
+	if a.Job.Script == nil || a.Job.Script.Address != "" {
+		return engine.Process{}, false
+	}
+	command, err := r.workOn(a).command([]byte(a.Job.Script.Body))
+	if err != nil {
+		return engine.Process{}, false // whoever starts it meets it again, and says so
+	}
+	return r.Shims.Reserve(&command)
+}
+
+// Return ends a shim that was reserved in vain.
+func (r *Runner) Return(key engine.NodeKey) { r.Shims.Return(runner.Marker(key)) }
 
 // work is one attempt under way.
 type work struct {
@@ -76,6 +93,10 @@ type work struct {
 	host     runner.Host
 	marker   string
 	out, err tail
+}
+
+func (r *Runner) workOn(a *runner.Attempt) *work {
+	return &work{Runner: r, Attempt: *a, marker: runner.Marker(a.Node.Key())}
 }
 
 func (w *work) run(ctx context.Context) (runner.Result, error) {
@@ -119,37 +140,52 @@ func lost() runner.Result {
 
 // start starts the script.
 func (w *work) start(ctx context.Context) (*shim.Child, error) {
-	interpreter, err := w.interpreter()
-	if err != nil {
-		return nil, err
-	}
-	args, err := engine.ArgumentsOf(w.arguments())
-	if err != nil {
-		return nil, err
+	if w.Waits {
+		return w.Shims.Release(ctx, w.marker)
 	}
 	body, err := w.body(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(w.Dir); err != nil { // of a shim that was never released
-		return nil, fmt.Errorf("clear the folder of an attempt: %w", err)
+	command, err := w.command(body)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of a run: %w", err)
+	if err := w.clear(); err != nil {
+		return nil, err
 	}
-	file, dir := filepath.Join(w.Dir, "script.py"), filepath.Join(w.Dir, "work")
+	return w.Shims.Start(ctx, command, w.host.Started)
+}
+
+// command is how the script is run.
+func (w *work) command(body []byte) (shim.Command, error) {
+	interpreter, err := w.interpreter()
+	if err != nil {
+		return shim.Command{}, err
+	}
+	args, err := engine.ArgumentsOf(w.arguments())
+	if err != nil {
+		return shim.Command{}, err
+	}
 	command := shim.Command{
-		Dir: w.Dir, Args: append([]string{interpreter, file}, args...), Env: w.environment(dir), Marker: w.marker, DataMB: w.Job.MemoryMB,
+		Dir: w.Dir, Text: body, Args: append([]string{interpreter, filepath.Join(w.Dir, shim.TextFile)}, args...),
+		Env: w.environment(filepath.Join(w.Dir, "work")), Marker: w.marker, DataMB: w.Job.MemoryMB,
 	}
 	if command.DataMB == 0 {
 		command.DataMB = engine.DefaultMemoryMB
 	}
-	return w.Shims.Start(ctx, command, func(ctx context.Context, p engine.Process) error {
-		if err := os.WriteFile(file, body, 0o600); err != nil {
-			return fmt.Errorf("write the script: %w", err)
-		}
-		return w.host.Started(ctx, p)
-	})
+	return command, nil
+}
+
+// clear makes room for the folder of the attempt.
+func (w *work) clear() error {
+	if err := os.RemoveAll(w.Dir); err != nil { // of a shim that was never released
+		return fmt.Errorf("clear the folder of an attempt: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+		return fmt.Errorf("make the folder of a run: %w", err)
+	}
+	return nil
 }
 
 // arguments are what the script is told, as AWS Glue tells it.

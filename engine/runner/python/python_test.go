@@ -365,13 +365,13 @@ func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 		boot  string
 		want  string
 	}{
-		"it has ended":                     {map[string]string{"exit": "began\n6\n  \n"}, "", "failed exit code 6"},
-		"it was never released":            {map[string]string{"exit": "          \n"}, "", "succeeded ran"},
-		"it was killed with its shim":      {map[string]string{"exit": "began\n    \n"}, "", "failed lost"},
-		"the machine went down":            {map[string]string{"exit": "          \n"}, "another", "failed lost"},
-		"it ended before the machine did":  {map[string]string{"exit": "began\n6\n  \n"}, "another", "failed exit code 6"},
+		"it has ended":                     {map[string]string{"end": "began\n6\n  \n"}, "", "failed exit code 6"},
+		"it was never released":            {map[string]string{"end": "          \n"}, "", "succeeded ran"},
+		"it was killed with its shim":      {map[string]string{"end": "began\n    \n"}, "", "failed lost"},
+		"the machine went down":            {map[string]string{"end": "          \n"}, "another", "failed lost"},
+		"it ended before the machine did":  {map[string]string{"end": "began\n6\n  \n"}, "another", "failed exit code 6"},
 		"it belongs to another server":     {nil, "", "failed lost"},
-		"its exit code is only half there": {map[string]string{"exit": "began\n6   \n"}, "", "failed lost"},
+		"its exit code is only half there": {map[string]string{"end": "began\n6   \n"}, "", "failed lost"},
 
 		"an earlier server's has ended":              {map[string]string{"start": "", "began": "", "exit": "6\n     \n"}, "", "failed exit code 6"},
 		"an earlier server's was never released":     {map[string]string{"start": "", "exit": "       \n"}, "", "succeeded ran"},

@@ -35,9 +35,12 @@ type tail struct {
 
 // copy copies the lines that are whole, and with all the rest too.
 func (t *tail) copy(all bool) {
+	if info, err := os.Stat(t.file); err != nil || info.Size() == t.at {
+		return // nothing was written yet, or nothing more
+	}
 	file, err := os.Open(t.file)
 	if err != nil {
-		return // nothing was written yet
+		return
 	}
 	defer file.Close()
 	size := t.cut(file)

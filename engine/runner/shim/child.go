@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -93,8 +94,7 @@ func (c *Child) readable(ctx context.Context, file *os.File, d time.Duration) bo
 	}
 	ready := false
 	look := func(fd uintptr) bool {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-		ready = err == nil && n > 0
+		ready = hasInput(fd)
 		return ready
 	}
 	if err := raw.Read(look); err != nil {
@@ -103,26 +103,37 @@ func (c *Child) readable(ctx context.Context, file *os.File, d time.Duration) bo
 	return ready
 }
 
+// hasInput reports whether there is something to read, or nothing ever will be.
+func hasInput(fd uintptr) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}
+
 // Exit is the exit code of the script; ok is false while it has left none.
 // Codes above 128 are those of signals, as a shell counts them.
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
-	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
-	line, _, whole := strings.Cut(strings.TrimPrefix(string(text), begun+"\n"), "\n")
-	if err != nil || !whole {
+	text, err := os.ReadFile(filepath.Join(c.dir, endFile))
+	text, found := bytes.CutPrefix(text, []byte(begun+"\n"))
+	if errors.Is(err, fs.ErrNotExist) { // its shim may be an earlier server's
+		text, err = os.ReadFile(filepath.Join(c.dir, exitFile))
+		found = err == nil
+	}
+	line, _, whole := strings.Cut(string(text), "\n")
+	if !found || !whole {
 		return 0, false // it is just being written, or never was
 	}
 	failpoint.Hit("shim.exit.after")
-	code, err = strconv.Atoi(line) // not of noExit, be it half written over
+	code, err = strconv.Atoi(line) // not of noEnd, be it half written over
 	return code, err == nil
 }
 
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
-	text, err := os.ReadFile(filepath.Join(c.dir, exitFile))
-	if err == nil && strings.HasPrefix(string(text), begun) {
-		return true
+	text, err := os.ReadFile(filepath.Join(c.dir, endFile))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err != nil || bytes.HasPrefix(text, []byte(begun))
 	}
 	_, err = os.Stat(filepath.Join(c.dir, beganFile))
 	return !errors.Is(err, fs.ErrNotExist)
@@ -130,7 +141,7 @@ func (c *Child) Began() bool {
 
 // Here reports whether the files of the script are on this server.
 func (c *Child) Here() bool {
-	for _, name := range []string{exitFile, startFile} {
+	for _, name := range []string{endFile, startFile} {
 		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
 			return true
 		}
@@ -203,6 +214,7 @@ func (c *Child) Sweep() {
 	for !c.gone(context.Background(), time.Second) {
 		c.group(unix.SIGKILL)
 	}
+	sweep(c.marker) // a process that was just becoming another one carried no marker
 }
 
 // sweep kills what carries a marker until nothing does.

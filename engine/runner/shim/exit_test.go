@@ -39,26 +39,32 @@ func TestAFullDiskLosesNoExitCode(t *testing.T) {
 }
 
 // TestWhatCountsAsAnExitCode: a whole line that is a number, after the one that
-// says that the script has begun; with shims of earlier servers it is the first,
-// or all there is.
+// says that the script has begun. The shims of earlier servers left no such line.
 func TestWhatCountsAsAnExitCode(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{
-		"began\n0\n" + noExit[8:]: 0, "began\n137\n" + noExit[10:]: 137,
-		"began\n" + noExit[6:]: -1, "began\n13" + noExit[8:]: -1, "began\n": -1,
-		"0\n": 0, "7\n": 7, "255\n": 255, "0\n" + noExit[2:]: 0, "137\n" + noExit[4:]: 137, // of earlier servers
-		"": -1, "6": -1, "\n": -1, noExit: -1, "13" + noExit[2:]: -1, "x\n": -1,
+	for file, texts := range map[string]map[string]int{
+		endFile: {
+			"began\n0\n" + noEnd[8:]: 0, "began\n137\n" + noEnd[10:]: 137,
+			"began\n" + noEnd[6:]: -1, "began\n13" + noEnd[8:]: -1, "began\n": -1,
+			"": -1, noEnd: -1, "0\n" + noEnd[2:]: -1, // a shim that was not released ends as well
+		},
+		exitFile: { // of earlier servers
+			"0\n": 0, "7\n": 7, "255\n": 255, "0\n     \n": 0, "137\n   \n": 137,
+			"": -1, "6": -1, "\n": -1, "       \n": -1, "13     \n": -1, "x\n": -1,
+		},
 	} {
-		dir := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(dir, exitFile), []byte(text), 0o600))
+		for text, want := range texts {
+			dir := t.TempDir()
+			must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 
-		code, ok := (&Child{dir: dir}).Exit()
+			code, ok := (&Child{dir: dir}).Exit()
 
-		if !ok {
-			code = -1
-		}
-		if code != want {
-			t.Errorf("%q is read as %d, want %d, -1 being none", text, code, want)
+			if !ok {
+				code = -1
+			}
+			if code != want {
+				t.Errorf("%q in %s is read as %d, want %d, -1 being none", text, file, code, want)
+			}
 		}
 	}
 	if _, ok := (&Child{dir: t.TempDir()}).Exit(); ok {

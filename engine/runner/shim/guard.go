@@ -19,7 +19,7 @@ while :; do
 	left=
 	for dir in */*/; do
 		mark= code=
-		{ read -r mark; read -r code; } <"$dir/exit"
+		{ read -r mark; read -r code; } <"$dir/end"
 		[ "$mark" = began ] && [ ! "$code" ] || continue
 		left=yes
 		for file in "$dir/out" "$dir/err"; do

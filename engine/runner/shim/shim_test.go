@@ -138,20 +138,21 @@ func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 	}
 }
 
-// TestAScriptThatWasNotToldInFullDoesNothing: its server was killed before it
-// wrote what the shim does, or while it did.
-func TestAScriptThatWasNotToldInFullDoesNothing(t *testing.T) {
+// TestAScriptThatWasNotReleasedDoesNothing: its server was killed before it told
+// the shim what to do, while it did, or before it released it.
+func TestAScriptThatWasNotReleasedDoesNothing(t *testing.T) {
 	t.Parallel()
 	c := command(t, "touch ../../touched")
 	text := c.script()
-	for name, told := range map[string]string{"nothing": "", "all but the last brace": strings.TrimSuffix(text, "}\n")} {
+	for name, told := range map[string]string{"nothing": "", "all but the last brace": strings.TrimSuffix(text, "}\n"), "all": text} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			waits, err := shims(t).begin()
 			must(t, err)
-			_, err = waits.release.WriteString(told)
+			_, err = waits.told.WriteString(told)
 			must(t, err)
 
+			waits.told.Close()
 			waits.release.Close()
 			_ = waits.cmd.Wait()
 
@@ -186,7 +187,7 @@ func TestAScriptThatIsKilledSaysOnlyWhatItWrote(t *testing.T) {
 // what it leaves behind would keep the server from seeing its end.
 func TestAScriptHasNothingOpenOfItsShim(t *testing.T) {
 	t.Parallel()
-	c := command(t, "for fd in 3 4 5 6; do readlink /proc/$$/fd/$fd; done; sleep 600 & exit 0")
+	c := command(t, "for fd in 3 4 5 6 7; do readlink /proc/$$/fd/$fd; done; sleep 600 & exit 0")
 	child := started(t, shims(t), c)
 
 	if !child.Wait(t.Context(), 10*time.Second) {
@@ -381,7 +382,7 @@ func TestAShimThatDiedIsNotTaken(t *testing.T) {
 	must(t, err)
 	s.spare = []*shim{dead}
 	must(t, syscall.Kill(-dead.process.PID, syscall.SIGKILL))
-	await(t, "it is dead", func() bool { return !(Processes{}).Alive(dead.process) })
+	await(t, "it is dead", func() bool { return !dead.alive() })
 	c := command(t, "exit 2")
 
 	child := started(t, s, c)

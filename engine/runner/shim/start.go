@@ -2,59 +2,20 @@ package shim
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
 )
 
-// The files in the folder of an attempt. What a process leaves there outlives
-// the server.
-const (
-	exitFile = "exit" // begun and its exit code, each with a line feed, over what noExit holds the room with
-	OutFile  = "out"  // what it wrote to its output
-	ErrFile  = "err"  // and to its errors
-	workDir  = "work" // in which it begins
-
-	// Files of the shims of earlier servers.
-	startFile = "start" // what such a shim ran once it was released
-	beganFile = "began" // is there once its script may have begun
-)
-
-// noExit is what the file of the exit code holds until there is one: on a disk
-// that is full by then, writing over it needs no room. Nor does it take as long
-// as to make a file.
-const noExit = "          \n"
-
-// begun stands in front of the exit code once the script may have begun.
-const begun = "began"
-
-// held is the shim: two shells of some hundred kB, in a session of their own.
-// The second waits for the text of what it does and then becomes the program; the
-// first waits for its end. It keeps the exit code even where the whole group is
-// told to end, and says nothing of its own. Beside its input, its output and its
-// errors, of which nobody wants to know, it has open: 3, whence the text comes; 4,
-// the errors of the program; 5, its file of the exit code; and 6, to which it
-// writes when the code is there.
-const held = `trap : TERM INT HUP
-( exec 2>&4 4>&- 6>&-; . /dev/fd/3 )
-code=$?
-read -r mark <exit
-[ "$mark" != began ] || echo $code >&5
-echo >&6`
-
 // Command is a program for a shim to run.
 type Command struct {
 	Dir    string   // the attempt's own folder; it must not exist yet
+	Text   []byte   // what its TextFile holds
 	Args   []string // the program, by its absolute path, and its arguments
 	Env    []string // the whole of its environment
 	Marker string   // the value of MarkerEnv in it
@@ -64,31 +25,33 @@ type Command struct {
 // MarkerEnv is the variable by which all processes of an attempt are found.
 const MarkerEnv = "DOGEAR_NODE"
 
-// script is what the shim does once it is released: one command in braces, of
-// which a shell does nothing before it has read all of it.
+// script is what the second shell of a shim does: one command in braces, of which
+// a shell does nothing before it has read all of it. Whatever takes time comes
+// before the release, and what might fail then is said after it.
 func (c *Command) script() string {
 	var text strings.Builder
-	text.WriteString("{ exec 3<&-\necho " + begun + " >&5\nexport")
+	text.WriteString("{ exec 7<&-\nexport")
 	for _, entry := range append(slices.Clone(c.Env), MarkerEnv+"="+c.Marker) {
 		name, value, _ := strings.Cut(entry, "=")
 		text.WriteString(" " + name + "=" + quote(value))
 	}
 	// -P: the folder has got another name since the shell has begun.
-	text.WriteString("\ncd -P " + workDir + " || exit 126\nunset OLDPWD\n")
+	text.WriteString("\nfail=\ncd -P " + workDir + " || fail=126\nunset OLDPWD\n")
 	if c.DataMB > 0 {
 		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
 	}
-	text.WriteString("exec")
+	text.WriteString("IFS= read -r go <&3 || exit\necho " + begun + " >&5\n")
+	text.WriteString("[ ! \"$fail\" ] || exit $fail\nexec")
 	for _, arg := range c.Args {
 		text.WriteString(" " + quote(arg))
 	}
-	return text.String() + " 5>&-\n}\n"
+	return text.String() + " 3<&- 5>&-\n}\n"
 }
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Shims starts programs. It keeps one shim ahead of need: by the time the next
-// step of a run asks for one, it waits.
+// Shims starts programs. It keeps shims ahead of need: by the time the next step
+// of a run asks for one, it waits.
 type Shims struct {
 	// Dir holds the folders of shims that wait, on the same file system as the
 	// folders of attempts.
@@ -99,6 +62,7 @@ type Shims struct {
 	mu    sync.Mutex
 	n     int
 	spare []*shim
+	kept  map[string]*shim // that are reserved, by the marker of the attempt
 	shut  bool
 	work  sync.WaitGroup // that makes spare ones
 }
@@ -106,75 +70,104 @@ type Shims struct {
 // spares is how many shims wait.
 const spares = 2
 
-// shim is one that waits.
-type shim struct {
-	dir     string
-	cmd     *exec.Cmd
-	release *os.File // takes the text of what the shim does; its end lets it end
-	over    *os.File // has something to read once the exit code is there
-	process engine.Process
-}
-
 // Start lets a shim run c. recorded must durably note the process before it
-// returns, and only then the program begins. Where it fails nothing has begun.
+// returns; only then the program begins. Where Start fails, or ctx has ended by
+// then, nothing has begun.
 func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.Context, p engine.Process) error) (*Child, error) {
 	waits, err := s.take()
 	if err != nil {
 		return nil, err
 	}
-	failpoint.Hit("shim.folder.before")
-	if err := os.Rename(waits.dir, c.Dir); err != nil {
-		waits.drop()
-		return nil, fmt.Errorf("give a shim its folder: %w", err)
-	}
-	failpoint.Hit("shim.folder.after")
-	waits.dir = c.Dir
-	failpoint.Hit("shim.record.before")
-	err = recorded(ctx, waits.process)
-	failpoint.Hit("shim.record.after")
-	var child *Child
-	if err == nil { // before the release: after it nothing may fail
-		child, err = open(waits.process, c.Dir, c.Marker, waits)
-	}
-	if err == nil {
-		failpoint.Hit("shim.release.before")
-		_, err = waits.release.WriteString(c.script())
-		failpoint.Hit("shim.release.after")
-	}
-	if err != nil {
-		if child != nil {
-			child.forget()
-		}
+	if err := waits.move(c.Dir); err != nil {
 		waits.drop()
 		return nil, err
 	}
-	waits.release.Close()
+	if err = waits.tell(c.Text, c.script()); err == nil {
+		failpoint.Hit("shim.record.before")
+		err = recorded(ctx, waits.process)
+		failpoint.Hit("shim.record.after")
+	}
+	var child *Child
+	if err == nil {
+		child, err = waits.start(ctx, c.Marker)
+	}
+	if err != nil {
+		waits.leave()
+		return nil, err
+	}
 	child.shims = s
-	s.more() // while the script works nobody waits for the processor here
+	s.more()
+	return child, nil
+}
+
+// tell tells a shim what it will do.
+func (s *shim) tell(text []byte, script string) error {
+	failpoint.Hit("shim.tell.before")
+	defer failpoint.Hit("shim.tell.after")
+	_, err := s.text.Write(text)
+	if err == nil {
+		_, err = s.told.WriteString(script)
+	}
+	_, _ = s.text.Close(), s.told.Close()
+	if err != nil {
+		return fmt.Errorf("tell a shim what to do: %w", err)
+	}
+	return nil
+}
+
+// start releases a shim that was noted and told what to do.
+func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
+	child, err := open(s.process, s.dir, marker, s) // before the release: after it nothing may fail
+	if err != nil {
+		return nil, err
+	}
+	if err = context.Cause(ctx); err == nil {
+		failpoint.Hit("shim.release.before")
+		_, err = s.release.WriteString("\n")
+		failpoint.Hit("shim.release.after")
+	}
+	if err != nil {
+		child.forget()
+		return nil, err
+	}
+	s.release.Close()
 	return child, nil
 }
 
 // take takes a shim that waits, or makes one.
 func (s *Shims) take() (*shim, error) {
 	s.mu.Lock()
-	if n := len(s.spare); n > 0 {
-		waits := s.spare[n-1]
-		s.spare = s.spare[:n-1]
-		s.mu.Unlock()
-		if (Processes{}).Alive(waits.process) {
-			return waits, nil
-		}
-		waits.drop()
-	} else {
-		s.mu.Unlock()
+	waits := s.spareLocked()
+	s.mu.Unlock()
+	if waits != nil {
+		return waits, nil
 	}
 	return s.begin()
+}
+
+// spareLocked takes a shim that waits; nil where none does.
+func (s *Shims) spareLocked() *shim {
+	n := len(s.spare)
+	if n == 0 {
+		return nil
+	}
+	waits := s.spare[n-1]
+	s.spare = s.spare[:n-1]
+	if !waits.alive() {
+		waits.drop()
+		return nil
+	}
+	return waits
 }
 
 // more makes the shims that will be taken next, in its own time.
 func (s *Shims) more() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moreLocked()
+}
+
+func (s *Shims) moreLocked() {
 	if !s.shut {
 		s.work.Go(s.refill)
 	}
@@ -215,79 +208,4 @@ func (s *Shims) Close() {
 		waits.drop()
 	}
 	s.spare = nil
-}
-
-// Clear removes what the shims of a server that was killed have left; they
-// themselves have ended with it.
-func (s *Shims) Clear() error { return os.RemoveAll(s.Dir) }
-
-// begin starts a shim, which then waits.
-func (s *Shims) begin() (*shim, error) {
-	s.mu.Lock()
-	s.n++
-	dir := filepath.Join(s.Dir, strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(s.n))
-	s.mu.Unlock()
-	waits := &shim{dir: dir}
-	files, err := waits.furnish()
-	defer func() {
-		for _, file := range files { // what the shim has open of them is its own
-			_ = file.Close()
-		}
-	}()
-	if err == nil {
-		// It outlives every context: a script goes on without its server.
-		waits.cmd = exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
-		waits.cmd.Dir = dir
-		waits.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
-		waits.cmd.Stdout, waits.cmd.ExtraFiles = files[0], files[1:]
-		waits.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		failpoint.Hit("shim.start.before")
-		err = waits.cmd.Start()
-		failpoint.Hit("shim.start.after")
-	}
-	if err == nil {
-		waits.process, err = Identify(waits.cmd.Process.Pid)
-	}
-	if err != nil {
-		waits.drop()
-		return nil, fmt.Errorf("start a shim: %w", err)
-	}
-	waits.process.Apart = true
-	return waits, nil
-}
-
-// furnish makes the folder of a shim, its pipes, and the files that it has open:
-// its output and those from 3 on. Some of them may be nil where it fails.
-func (s *shim) furnish() (files []*os.File, err error) {
-	if err := os.MkdirAll(filepath.Join(s.dir, workDir), 0o700); err != nil {
-		return nil, err
-	}
-	file := func(name string, flags int) *os.File {
-		file, failed := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_WRONLY|flags, 0o600)
-		err = errors.Join(err, failed)
-		return file
-	}
-	pipe := func() (read, write *os.File) {
-		read, write, failed := os.Pipe()
-		err = errors.Join(err, failed)
-		return read, write
-	}
-	// What is written to the outputs goes to their ends, which the server may cut off.
-	out, errs, exit := file(OutFile, os.O_APPEND), file(ErrFile, os.O_APPEND), file(exitFile, 0)
-	var text, over *os.File
-	text, s.release = pipe()
-	s.over, over = pipe()
-	if err == nil {
-		_, err = exit.WriteAt([]byte(noExit), 0)
-	}
-	return []*os.File{out, text, errs, exit, over}, err
-}
-
-// drop lets a shim end that was never released.
-func (s *shim) drop() {
-	_, _ = s.release.Close(), s.over.Close() // nil ones as well, should there be no shim
-	_ = os.RemoveAll(s.dir)
-	if s.cmd != nil {
-		go func() { _ = s.cmd.Wait() }()
-	}
 }

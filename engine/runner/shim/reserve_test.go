@@ -1,0 +1,142 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+)
+
+// waiting are shims of which one waits.
+func waiting(t *testing.T) *Shims {
+	t.Helper()
+	s := shims(t)
+	s.more()
+	await(t, "a shim waits", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.spare) > 0
+	})
+	return s
+}
+
+func reserve(t *testing.T, s *Shims, c Command) engine.Process {
+	t.Helper()
+	p, ok := s.Reserve(&c)
+	if !ok {
+		t.Fatal("none is reserved although one waits")
+	}
+	return p
+}
+
+func TestAReservedScriptWaitsForItsRelease(t *testing.T) {
+	t.Parallel()
+	s := waiting(t)
+	c := command(t, "echo done; exit 7")
+	p := reserve(t, s, c)
+	if again, ok := s.Reserve(&c); !ok || again != p {
+		t.Errorf("asked again for the same attempt it is %+v, %v, want %+v", again, ok, p)
+	}
+	other := command(t, "exit 0")
+	if !started(t, s, other).Wait(t.Context(), 10*time.Second) { // as long as that takes it has not begun
+		t.Fatal("the other did not end")
+	}
+	if (&Child{dir: c.Dir}).Began() || !(Processes{}).Alive(p) || !p.Apart {
+		t.Errorf("it has begun, or %+v does not wait, or does not live apart", p)
+	}
+
+	child, err := s.Release(t.Context(), c.Marker)
+	must(t, err)
+	defer child.Close()
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+	if code, ok := child.Exit(); !ok || code != 7 || wrote(t, c, OutFile) != "done\n" || child.Process != p {
+		t.Errorf("got exit code %d, %v of %+v and %q, want 7 of %+v and done", code, ok, child.Process, wrote(t, c, OutFile), p)
+	}
+	if _, err := s.Release(t.Context(), c.Marker); engine.CodeOf(err) != engine.Internal {
+		t.Errorf("a second release is answered %v", err)
+	}
+}
+
+// TestWhatIsNotReleasedDoesNothing: what became of the claim decides what is
+// left, for the next server has to see that nothing has begun where it counts.
+func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
+	t.Parallel()
+	drain := errors.New("the server is stopping")
+	for name, tt := range map[string]struct {
+		do   func(t *testing.T, s *Shims, marker string)
+		here bool
+	}{
+		"the claim was not written":  {func(_ *testing.T, s *Shims, marker string) { s.Return(marker) }, false},
+		"the attempt ends before it": {func(_ *testing.T, s *Shims, marker string) { s.Leave(marker) }, true},
+		"the server is about to go away": {func(t *testing.T, s *Shims, marker string) {
+			t.Helper()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(drain)
+			if _, err := s.Release(ctx, marker); !errors.Is(err, drain) {
+				t.Errorf("Release = %v, want %v", err, drain)
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := waiting(t)
+			c := command(t, "touch ../../touched")
+			p := reserve(t, s, c)
+
+			tt.do(t, s, c.Marker)
+
+			await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(p) })
+			if _, err := os.Stat(filepath.Join(c.Dir, "..", "touched")); err == nil {
+				t.Error("the script worked")
+			}
+			found, err := Find(p, c.Dir, c.Marker)
+			must(t, err)
+			if _, ended := found.Exit(); ended || found.Began() || found.Here() != tt.here {
+				t.Errorf("it has ended: %v, it has begun: %v, its folder is there: %v, want that only to be %v", ended, found.Began(), found.Here(), tt.here)
+			}
+		})
+	}
+}
+
+// TestNoneIsReservedWhereThatWouldTakeTime: where no shim waits, and for a script
+// of which the pipe does not hold what it is told.
+func TestNoneIsReservedWhereThatWouldTakeTime(t *testing.T) {
+	t.Parallel()
+	c := command(t, "exit 0")
+	if p, ok := shims(t).Reserve(&c); ok {
+		t.Errorf("%+v is reserved although none waited", p)
+	}
+	s := waiting(t)
+	long := command(t, "exit 0")
+	long.Args = append(long.Args, strings.Repeat("x", longScript))
+	if p, ok := s.Reserve(&long); ok {
+		t.Errorf("%+v is reserved for a script that a pipe does not hold", p)
+	}
+	reserve(t, s, c)
+	s.Return(c.Marker)
+}
+
+// TestAShimThatDiedIsNotReserved: nobody could release it.
+func TestAShimThatDiedIsNotReserved(t *testing.T) {
+	t.Parallel()
+	s := waiting(t)
+	s.Close() // which lets them end
+	dead, err := s.begin()
+	must(t, err)
+	must(t, (Processes{}).Kill(dead.process))
+	await(t, "it is dead", func() bool { return !dead.alive() })
+	s.spare = []*shim{dead}
+	c := command(t, "exit 0")
+
+	if p, ok := s.Reserve(&c); ok {
+		t.Errorf("%+v is reserved although it is dead", p)
+	}
+}
