@@ -134,7 +134,7 @@ func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) er
 	if !s.postgres() || len(steps) < 2 {
 		return nil
 	}
-	rows, err := tx.Conn.QueryContext(ctx, lockRunsOf, idsOf(steps))
+	rows, err := tx.Conn.QueryContext(ctx, `SELECT id, stamp FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`, idsOf(steps))
 	if err != nil {
 		return fmt.Errorf("lock the runs of a group: %w", err)
 	}

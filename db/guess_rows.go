@@ -1,5 +1,10 @@
 package db
 
+import (
+	"maps"
+	"slices"
+)
+
 // The statements of a guess. A condition divides by what is 1 where it holds
 // and 0 where it does not: then it fails, and so does all that goes out with it.
 
@@ -7,20 +12,15 @@ package db
 // what this server believes.
 const countGroup = `UPDATE writer SET n = n + 1 WHERE id = ? AND n = ? RETURNING 1`
 
-// lockRunsOf locks runs in one order, so that groups of several servers do not
-// wait for each other in a circle.
-const lockRunsOf = `SELECT id, stamp FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+// stampRuns gives runs a new stamp, on condition that each bears the one it had.
+// They come in the order of their ids and are locked in it, so that groups of
+// several servers do not wait for each other in a circle; should PostgreSQL go
+// another way, it finds the circle, and one of the groups is decided again.
+const stampRuns = `WITH written AS (
+  UPDATE run SET stamp = $1 FROM unnest($2::text[], $3::text[]) AS v(id, was) WHERE run.id = v.id AND run.stamp = v.was RETURNING 1
+) SELECT 1 / (count(*) = $4)::int FROM written`
 
-// updateRunsOf writes runs, on condition that each bears the stamp it had.
-const updateRunsOf = `WITH written AS (
-  UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, paused = v.paused,
-    ended = v.ended, outcome = v.outcome, stamp = $1
-  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
-    AS v(id, was, stop_asked, stop_by, error, paused, ended, outcome)
-  WHERE run.id = v.id AND run.stamp = v.was RETURNING 1
-) SELECT 1 / (count(*) = $10)::int FROM written`
-
-// updateRun writes a run that is alone in its group.
+// updateRun writes a run that has changed or is alone in its group.
 func (g *guess) updateRun(sent *writes, r *guessedRun) {
 	set, args := "", []any(nil)
 	if r.changed {
@@ -32,24 +32,25 @@ func (g *guess) updateRun(sent *writes, r *guessedRun) {
 
 // updateRuns writes the runs of a group.
 func (g *guess) updateRuns(sent *writes) {
-	if len(g.runs) == 0 {
+	order := slices.Sorted(maps.Keys(g.runs))
+	if len(order) == 1 { // the common case
+		r := g.runs[order[0]]
+		g.updateRun(sent, &r)
 		return
 	}
-	if len(g.runs) == 1 { // the common case, which costs half in words of its own
-		for _, r := range g.runs {
+	var ids, was []string
+	for _, id := range order {
+		ids, was = append(ids, string(id)), append(was, g.runs[id].was)
+	}
+	if len(ids) > 0 {
+		queue(&sent.batch, stampRuns, g.stamp, ids, was, len(ids))
+	}
+	for _, id := range order {
+		if r := g.runs[id]; r.changed {
+			r.was = g.stamp
 			g.updateRun(sent, &r)
 		}
-		return
 	}
-	var ids, was, stopBy, wrong, outcomes []string
-	var stopAsked, paused, ended []int64
-	for id, r := range g.runs {
-		run := &r.run
-		ids, was, stopBy, wrong, outcomes = append(ids, string(id)), append(was, r.was), append(stopBy, run.StopBy), append(wrong, run.Error), append(outcomes, string(run.Outcome))
-		stopAsked, paused, ended = append(stopAsked, micros(run.StopAsked)), append(paused, micros(run.Paused)), append(ended, micros(run.Ended))
-	}
-	queue(&sent.batch, lockRunsOf, ids)
-	queue(&sent.batch, updateRunsOf, g.stamp, ids, was, stopAsked, stopBy, wrong, paused, ended, outcomes, len(ids))
 }
 
 // one collects a change of one row, on condition that it finds it.

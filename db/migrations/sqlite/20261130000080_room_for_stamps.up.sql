@@ -1,0 +1,2 @@
+-- This is for PostgreSQL; SQLite has no stamps.
+SELECT 1;
