@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -279,37 +277,3 @@ func (s *Store) applyRest(ctx context.Context, tx bun.Conn, w *flow.Writes) erro
 }
 
 const putInput = `INSERT INTO batch_input (batch_id, ctx, root, files, bytes) VALUES (?, ?, ?, ?, ?)`
-
-func (s *Store) exec(ctx context.Context, tx bun.Conn, what, query string, args ...any) error {
-	if _, err := tx.Conn.ExecContext(ctx, s.bind(query), args...); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
-
-// bind writes the placeholders of query as the database wants them.
-func (s *Store) bind(query string) string {
-	if !s.postgres() {
-		return query
-	}
-	return numbered(query)
-}
-
-// numbered writes the placeholders of query as PostgreSQL wants them.
-func numbered(query string) string {
-	if !strings.Contains(query, "?") {
-		return query
-	}
-	var b strings.Builder
-	n := 0
-	for _, r := range query {
-		if r != '?' {
-			b.WriteRune(r)
-			continue
-		}
-		n++
-		b.WriteByte('$')
-		b.WriteString(strconv.Itoa(n))
-	}
-	return b.String()
-}

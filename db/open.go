@@ -4,12 +4,8 @@ package db
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,12 +15,10 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/dialect/pgdialect"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/migrate"
 
 	"dogear/db/migrations"
 	"dogear/engine"
-	"dogear/engine/failpoint"
 )
 
 // Store reads and writes everything that Dogear remembers. It is safe for use
@@ -67,50 +61,6 @@ func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 		return nil, errors.Join(store.damaged(err), store.Close())
 	}
 	return store, nil
-}
-
-// liteDriver is the driver of SQLite with what its address cannot say.
-const liteDriver = "dogear_sqlite"
-
-// checkpointPages is how many pages the log of SQLite takes (8 MB) until they are
-// moved into the file. The commit that does it takes ten times as long as others
-// and so does the next: with the 1,000 of SQLite that are more than one of a
-// hundred transitions. What was never moved is read from the log after a crash,
-// in some ten milliseconds.
-const checkpointPages = 2000
-
-func init() {
-	sql.Register(liteDriver, &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
-		_, err := conn.Exec(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", checkpointPages), nil)
-		return err
-	}})
-}
-
-// openSQLite sets what SQLite needs to lose nothing and never to be "locked":
-// WAL, full synchronisation, one writer that takes its lock at BEGIN.
-func openSQLite(path string) (*Store, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("find the database: %w", err)
-	}
-	address := func(extra string) string {
-		// The statements of a transition are few and always the same: prepared
-		// once, they cost half.
-		options := "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_foreign_keys=on&_stmt_cache_size=64" + extra
-		return (&url.URL{Scheme: "file", Opaque: url.PathEscape(absolute)}).String() + options
-	}
-	write, err := sql.Open(liteDriver, address(""))
-	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite3", address("&_query_only=on"))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the database for reading: %w", err), write.Close())
-	}
-	read.SetMaxOpenConns(8)
-	read.SetMaxIdleConns(8)
-	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New()), path: absolute}, nil
 }
 
 // hangs is how long a session of PostgreSQL may do nothing within a transaction.
@@ -192,136 +142,3 @@ func (s *Store) Close() error {
 func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
 
 func (s *Store) postgres() bool { return s.write.Dialect().Name() == dialect.PG }
-
-// tx runs fn in one transaction for writing. It says BEGIN and COMMIT itself on
-// a connection of its own: a transaction of database/sql that could be
-// cancelled starts a goroutine for every statement, which costs more than most
-// statements do. So ctx bounds the wait for the connection; what has begun goes
-// to its end.
-func (s *Store) tx(ctx context.Context, fn func(ctx context.Context, tx bun.Conn) error) error {
-	return s.txThen(ctx, "", s.hot.other, func(ctx context.Context, tx open) error { return fn(ctx, tx.Conn) })
-}
-
-// open is a transaction under way.
-type open struct {
-	bun.Conn
-	xid  string  // by which to ask what became of it, should the answer get lost
-	sent *writes // nil on SQLite
-}
-
-// txThen is tx that may read a run with its BEGIN (pipeline.go), and that tells,
-// before anybody else may write, whether the transaction stands.
-func (s *Store) txThen(ctx context.Context, run engine.ID, then func(stands bool), fn func(ctx context.Context, tx open) error) error {
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("wait for the database: %w", err)
-	}
-	defer func() { _ = conn.Close() }() // gives it back to the pool; it says only that it was closed already
-	ctx = context.WithoutCancel(ctx)
-	stands := false
-	defer func() {
-		if !stands { // after an error or a panic
-			rollback(ctx, conn.Conn)
-		}
-		then(stands)
-	}()
-	tx := open{Conn: conn}
-	if s.postgres() {
-		ctx, tx.sent = collecting(ctx)
-		tx.xid, err = s.beginPostgres(ctx, conn.Conn, run)
-	} else {
-		_, err = conn.Conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-	}
-	if err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
-	}
-	if err := fn(ctx, tx); err != nil {
-		return diskFull(err)
-	}
-	failpoint.Hit("db.commit.before")
-	err = s.commitTx(ctx, tx)
-	failpoint.Hit("db.commit.after")
-	stands = err == nil
-	return diskFull(err)
-}
-
-// diskFull says what a person can do where SQLite has no more room.
-func diskFull(err error) error {
-	if theirs, ok := errors.AsType[sqlite3.Error](err); ok && theirs.Code == sqlite3.ErrFull {
-		return engine.Errorf(engine.Away, "The disk of the database is full. Free some space there and try again; nothing was changed.")
-	}
-	return err
-}
-
-func (s *Store) commitTx(ctx context.Context, tx open) error {
-	if !s.postgres() {
-		if _, err := tx.Conn.Conn.ExecContext(ctx, "COMMIT"); err != nil {
-			return fmt.Errorf("commit a transaction: %w", err)
-		}
-		return nil
-	}
-	if broken(tx.Conn.Conn) {
-		return errors.New("a statement of the transaction failed and nobody noticed")
-	}
-	queueCommit(&tx.sent.batch)
-	if err := tx.sent.flush(ctx, tx.Conn.Conn); err != nil {
-		if away(err) {
-			return &unsure{xid: tx.xid, err: err}
-		}
-		return fmt.Errorf("commit a transaction: %w", err)
-	}
-	return nil
-}
-
-// broken reports whether PostgreSQL has given the transaction up: it would then
-// answer a COMMIT with a ROLLBACK, which is no error to the driver.
-func broken(conn *sql.Conn) (is bool) {
-	_ = conn.Raw(func(of any) error {
-		session, ok := of.(*stdlib.Conn)
-		is = ok && session.Conn().PgConn().TxStatus() == 'E'
-		return nil
-	})
-	return is
-}
-
-// rollback ends a transaction without a trace. A connection that cannot do so
-// is not used again: closing it does the same.
-func rollback(ctx context.Context, conn *sql.Conn) {
-	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-	}
-}
-
-// lock makes a read inside a transaction keep the row: SQLite's writer is
-// alone anyway.
-func (s *Store) lock(q *bun.SelectQuery) *bun.SelectQuery {
-	if s.postgres() {
-		return q.For("UPDATE")
-	}
-	return q
-}
-
-// isUnique reports whether err is a broken unique constraint in either
-// dialect.
-func isUnique(err error) bool {
-	if lite, ok := errors.AsType[sqlite3.Error](err); ok {
-		return lite.ExtendedCode == sqlite3.ErrConstraintUnique || lite.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
-	}
-	return err != nil && strings.Contains(err.Error(), "SQLSTATE=23505") || err != nil && strings.Contains(err.Error(), "SQLSTATE 23505")
-}
-
-// micros is the stored form of a time; 0 is never.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// instant reads what micros wrote.
-func instant(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
-}

@@ -1,0 +1,57 @@
+package db
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/mattn/go-sqlite3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+)
+
+// liteDriver is the driver of SQLite with what its address cannot say.
+const liteDriver = "dogear_sqlite"
+
+// checkpointPages is how many pages the log of SQLite takes (8 MB) until they are
+// moved into the file. The commit that does it takes ten times as long as others
+// and so does the next: with the 1,000 of SQLite that are more than one of a
+// hundred transitions. What was never moved is read from the log after a crash,
+// in some ten milliseconds.
+const checkpointPages = 2000
+
+func init() {
+	sql.Register(liteDriver, &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
+		_, err := conn.Exec(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", checkpointPages), nil)
+		return err
+	}})
+}
+
+// openSQLite sets what SQLite needs to lose nothing and never to be "locked":
+// WAL, full synchronisation, one writer that takes its lock at BEGIN.
+func openSQLite(path string) (*Store, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the database: %w", err)
+	}
+	address := func(extra string) string {
+		// The statements of a transition are few and always the same: prepared
+		// once, they cost half.
+		options := "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_foreign_keys=on&_stmt_cache_size=64" + extra
+		return (&url.URL{Scheme: "file", Opaque: url.PathEscape(absolute)}).String() + options
+	}
+	write, err := sql.Open(liteDriver, address(""))
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite3", address("&_query_only=on"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database for reading: %w", err), write.Close())
+	}
+	read.SetMaxOpenConns(8)
+	read.SetMaxIdleConns(8)
+	return &Store{write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New()), path: absolute}, nil
+}
