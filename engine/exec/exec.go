@@ -43,7 +43,8 @@ type Exec struct {
 	paused   map[engine.ID]bool
 	waiting  []engine.NodeRun // ready nodes that found no room, oldest first
 	stopped  bool
-	drained  error // what every attempt was told when the server ended
+	drained  error            // what every attempt was told when the server ended
+	ended    []engine.NodeKey // attempts of which the directory is not yet removed
 
 	work sync.WaitGroup
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -182,52 +180,5 @@ func (a *attempt) tooLate(ctx context.Context, state engine.State, err error) {
 	}})
 	if err != nil && engine.CodeOf(err) != engine.Conflict {
 		a.e.Log.Warn("a late result was not kept", "run", a.node.Run, "node", a.node.Ref, "err", err)
-	}
-}
-
-// clean removes the attempt's directory, and with the last of a run that of the
-// run; its log stays.
-func (a *attempt) clean() {
-	dir := a.e.path("work", a.node.Key())
-	failpoint.Hit("exec.clean.before")
-	if err := os.RemoveAll(dir); err != nil {
-		a.e.Log.Warn("the directory of an attempt could not be removed", "run", a.node.Run, "node", a.node.Ref, "err", err)
-	}
-	a.e.mu.Lock()
-	_, open := a.e.pins[a.node.Run]
-	a.e.mu.Unlock()
-	if !open { // of an open run another attempt may be about to make its own in it
-		_ = os.Remove(filepath.Dir(dir)) // it stays where another attempt is not yet clean
-	}
-}
-
-// tidy removes the directories that an earlier server left here, but for those
-// of nodes that are taken up now: an attempt that another server went on with
-// has another one there.
-func (e *Exec) tidy(left []engine.NodeRun) {
-	keep := map[string]bool{}
-	for i := range left {
-		keep[e.path("work", left[i].Key())] = true
-	}
-	work := filepath.Join(e.Dir, "work")
-	runs, err := os.ReadDir(work)
-	if err != nil {
-		return // nothing was ever made
-	}
-	for _, run := range runs {
-		attempts, err := os.ReadDir(filepath.Join(work, run.Name()))
-		if err != nil {
-			continue
-		}
-		for _, attempt := range attempts {
-			path := filepath.Join(work, run.Name(), attempt.Name())
-			if keep[path] {
-				continue
-			}
-			if err := os.RemoveAll(path); err != nil {
-				e.Log.Warn("the directory of an old attempt could not be removed", "path", path, "err", err)
-			}
-		}
-		_ = os.Remove(filepath.Join(work, run.Name())) // one that is not empty is in use
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -28,40 +29,42 @@ type Child struct {
 	cmd     *exec.Cmd // nil where an earlier server started it
 	pid     *os.File  // readable once the shim has ended; nil where it has
 	over    *os.File  // readable before that, once the script has; nil where an earlier server started it
+	end     *os.File  // its endFile; nil where an earlier server started it
 	reap    sync.Once
 	shims   *Shims // whence it came; nil where an earlier server started it
-}
-
-// open watches the shim p, which may have ended already. started is nil where an
-// earlier server started it.
-func open(p engine.Process, dir, marker string, started *shim) (*Child, error) {
-	c := &Child{Process: p, dir: dir, marker: marker}
-	if started != nil {
-		c.cmd, c.over = started.cmd, started.over
-	}
-	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
-	switch {
-	case errors.Is(err, unix.ESRCH):
-		return c, nil
-	case err != nil:
-		return nil, fmt.Errorf("watch process %d: %w", p.PID, err)
-	}
-	c.pid = os.NewFile(uintptr(fd), "pidfd")
-	// Only now is it sure that the number was not given to another in between.
-	if started == nil && !(Processes{}).Alive(p) {
-		c.pid.Close()
-		c.pid = nil
-	}
-	return c, nil
 }
 
 // Find finds the script again whose shim an earlier server had recorded as p,
 // with its files in dir.
 func Find(p engine.Process, dir, marker string) (*Child, error) {
+	c := &Child{Process: p, dir: dir, marker: marker}
 	if !(Processes{}).Alive(p) {
-		return &Child{Process: p, dir: dir, marker: marker}, nil
+		return c, nil
 	}
-	return open(p, dir, marker, nil)
+	pid, err := watch(p.PID)
+	if err != nil {
+		return nil, err
+	}
+	// Only now is it sure that the number was not given to another in between.
+	if (Processes{}).Alive(p) {
+		c.pid = pid
+	} else {
+		closeAll(pid)
+	}
+	return c, nil
+}
+
+// watch returns a file that is readable once a process has ended; nil where it is
+// gone already.
+func watch(pid int) (*os.File, error) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	return os.NewFile(uintptr(fd), "pidfd"), nil
 }
 
 // Wait waits until the script has ended, for d at most, and reports whether it
@@ -113,7 +116,7 @@ func hasInput(fd uintptr) bool {
 // Codes above 128 are those of signals, as a shell counts them.
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
-	text, err := os.ReadFile(filepath.Join(c.dir, endFile))
+	text, err := c.said()
 	text, found := bytes.CutPrefix(text, []byte(begun+"\n"))
 	if errors.Is(err, fs.ErrNotExist) { // its shim may be an earlier server's
 		text, err = os.ReadFile(filepath.Join(c.dir, exitFile))
@@ -128,10 +131,23 @@ func (c *Child) Exit() (code int, ok bool) {
 	return code, err == nil
 }
 
+// said is what the shim has said of the beginning and the end of its script.
+func (c *Child) said() ([]byte, error) {
+	if c.end == nil {
+		return os.ReadFile(filepath.Join(c.dir, endFile))
+	}
+	text := make([]byte, len(noEnd))
+	n, err := c.end.ReadAt(text, 0) // to find it by its name would take longer
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text[:n], err
+}
+
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
-	text, err := os.ReadFile(filepath.Join(c.dir, endFile))
+	text, err := c.said()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err != nil || bytes.HasPrefix(text, []byte(begun))
 	}
@@ -152,16 +168,15 @@ func (c *Child) Here() bool {
 // Close gives back what the child holds here. The script is not touched.
 func (c *Child) Close() {
 	c.reap.Do(func() {
-		c.forget()
-		if c.cmd != nil {
-			go func() { _ = c.cmd.Wait() }()
+		if c.cmd == nil {
+			closeAll(c.pid)
+			return
 		}
+		go func() { // whoever calls has something better to do
+			_ = c.cmd.Wait()
+			closeAll(c.pid, c.over, c.end)
+		}()
 	})
-}
-
-// forget ends the watch.
-func (c *Child) forget() {
-	_, _ = c.pid.Close(), c.over.Close() // nil ones as well
 }
 
 // How long is waited for what ends by itself in a moment.

@@ -38,7 +38,6 @@ func (s *Shims) Reserve(c *Command) (engine.Process, bool) {
 		s.kept = map[string]*shim{}
 	}
 	s.kept[c.Marker] = waits
-	s.moreLocked() // while the disk is waited for, the processors have nothing to do
 	return waits.process, true
 }
 
@@ -64,6 +63,7 @@ func (s *Shims) Release(ctx context.Context, marker string) (*Child, error) {
 		return nil, err
 	}
 	child.shims = s
+	s.more() // while the script works nobody waits for the processor here
 	return child, nil
 }
 

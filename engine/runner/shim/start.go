@@ -108,7 +108,7 @@ func (s *shim) tell(text []byte, script string) error {
 	if err == nil {
 		_, err = s.told.WriteString(script)
 	}
-	_, _ = s.text.Close(), s.told.Close()
+	closeAll(s.text, s.told)
 	if err != nil {
 		return fmt.Errorf("tell a shim what to do: %w", err)
 	}
@@ -117,21 +117,17 @@ func (s *shim) tell(text []byte, script string) error {
 
 // start releases a shim that was noted and told what to do.
 func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
-	child, err := open(s.process, s.dir, marker, s) // before the release: after it nothing may fail
-	if err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if err = context.Cause(ctx); err == nil {
-		failpoint.Hit("shim.release.before")
-		_, err = s.release.WriteString("\n")
-		failpoint.Hit("shim.release.after")
-	}
+	failpoint.Hit("shim.release.before")
+	_, err := s.release.WriteString("\n")
+	failpoint.Hit("shim.release.after")
 	if err != nil {
-		child.forget()
-		return nil, err
+		return nil, fmt.Errorf("release a shim: %w", err)
 	}
-	s.release.Close()
-	return child, nil
+	s.release.Close() // after the release nothing may fail
+	return &Child{Process: s.process, dir: s.dir, marker: marker, cmd: s.cmd, pid: s.pid, over: s.over, end: s.end}, nil
 }
 
 // take takes a shim that waits, or makes one.

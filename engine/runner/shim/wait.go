@@ -56,6 +56,9 @@ type shim struct {
 	told    *os.File // takes what the shim does
 	text    *os.File // is its TextFile: to make it then would take longer
 	over    *os.File // has something to read once the exit code is there
+	end     *os.File // is its endFile
+	pid     *os.File // readable once it has ended
+	lent    []*os.File
 	process engine.Process
 }
 
@@ -67,11 +70,7 @@ func (s *Shims) begin() (*shim, error) {
 	s.mu.Unlock()
 	waits := &shim{dir: dir}
 	files, err := waits.furnish()
-	defer func() {
-		for _, file := range files { // what the shim has open of them is its own
-			_ = file.Close()
-		}
-	}()
+	defer func() { closeAll(waits.lent...) }() // what the shim has open of them is its own
 	if err == nil {
 		// It outlives every context: a script goes on without its server.
 		waits.cmd = exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
@@ -85,6 +84,9 @@ func (s *Shims) begin() (*shim, error) {
 	}
 	if err == nil {
 		waits.process, err = Identify(waits.cmd.Process.Pid)
+	}
+	if err == nil {
+		waits.pid, err = watch(waits.process.PID)
 	}
 	if err != nil {
 		waits.drop()
@@ -101,7 +103,7 @@ func (s *shim) furnish() (files []*os.File, err error) {
 		return nil, err
 	}
 	file := func(name string, flags int) *os.File {
-		file, failed := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_WRONLY|flags, 0o600)
+		file, failed := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_EXCL|flags, 0o600)
 		err = errors.Join(err, failed)
 		return file
 	}
@@ -111,16 +113,17 @@ func (s *shim) furnish() (files []*os.File, err error) {
 		return read, write
 	}
 	// What is written to the outputs goes to their ends, which the server may cut off.
-	out, errs, end := file(OutFile, os.O_APPEND), file(ErrFile, os.O_APPEND), file(endFile, 0)
-	s.text = file(TextFile, 0)
+	out, errs := file(OutFile, os.O_WRONLY|os.O_APPEND), file(ErrFile, os.O_WRONLY|os.O_APPEND)
+	s.text, s.end = file(TextFile, os.O_WRONLY), file(endFile, os.O_RDWR)
 	var release, told, over *os.File
 	release, s.release = pipe()
 	told, s.told = pipe()
 	s.over, over = pipe()
 	if err == nil {
-		_, err = end.WriteAt([]byte(noEnd), 0)
+		_, err = s.end.WriteAt([]byte(noEnd), 0)
 	}
-	return []*os.File{out, release, errs, end, over, told}, err
+	s.lent = []*os.File{out, release, errs, over, told}
+	return []*os.File{out, release, errs, s.end, over, told}, err
 }
 
 // move gives a shim its folder for good.
@@ -153,11 +156,16 @@ func (s *shim) drop() {
 // leave lets a shim end that was never released. Its folder says that nothing
 // has begun, should it be noted somewhere.
 func (s *shim) leave() {
-	for _, file := range []*os.File{s.release, s.told, s.text, s.over} {
-		_ = file.Close() // one may be nil, should there be no shim, or be closed
-	}
+	closeAll(s.release, s.told, s.text, s.over, s.end, s.pid)
 	if s.cmd != nil {
 		go func() { _ = s.cmd.Wait() }()
+	}
+}
+
+// closeAll closes files. Some may be nil, where there never was a shim, or closed.
+func closeAll(files ...*os.File) {
+	for _, file := range files {
+		_ = file.Close()
 	}
 }
 

@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"dogear/engine"
+	"dogear/engine/failpoint"
+)
+
+// cleanEvery is how long the directory of an attempt that has ended may stay.
+// To remove it takes longer than a transition, and keeps the folder of its run
+// locked, where the next attempt is about to begin.
+const cleanEvery = 50 * time.Millisecond
+
+// clean has the attempt's directory removed; its log stays.
+func (a *attempt) clean() {
+	e := a.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.ended) == 0 {
+		e.work.Go(e.cleanUp)
+	}
+	e.ended = append(e.ended, a.node.Key())
+}
+
+// cleanUp removes the directories of attempts that have ended, a moment later and
+// all of them at once, and with the last of a run that of the run.
+func (e *Exec) cleanUp() {
+	time.Sleep(cleanEvery)
+	e.mu.Lock()
+	ended := e.ended
+	e.ended = nil
+	e.mu.Unlock()
+	for _, key := range ended {
+		dir := e.path("work", key)
+		failpoint.Hit("exec.clean.before")
+		if err := os.RemoveAll(dir); err != nil {
+			e.Log.Warn("the directory of an attempt could not be removed", "run", key.Run, "node", key.Ref, "err", err)
+		}
+		e.mu.Lock()
+		_, open := e.pins[key.Run]
+		e.mu.Unlock()
+		if !open { // of an open run another attempt may be about to make its own in it
+			_ = os.Remove(filepath.Dir(dir)) // it stays where another attempt is not yet clean
+		}
+	}
+}
+
+// tidy removes the directories that an earlier server left here, but for those
+// of nodes that are taken up now: an attempt that another server went on with
+// has another one there.
+func (e *Exec) tidy(left []engine.NodeRun) {
+	keep := map[string]bool{}
+	for i := range left {
+		keep[e.path("work", left[i].Key())] = true
+	}
+	work := filepath.Join(e.Dir, "work")
+	runs, err := os.ReadDir(work)
+	if err != nil {
+		return // nothing was ever made
+	}
+	for _, run := range runs {
+		attempts, err := os.ReadDir(filepath.Join(work, run.Name()))
+		if err != nil {
+			continue
+		}
+		for _, attempt := range attempts {
+			path := filepath.Join(work, run.Name(), attempt.Name())
+			if keep[path] {
+				continue
+			}
+			if err := os.RemoveAll(path); err != nil {
+				e.Log.Warn("the directory of an old attempt could not be removed", "path", path, "err", err)
+			}
+		}
+		_ = os.Remove(filepath.Join(work, run.Name())) // one that is not empty is in use
+	}
+}
