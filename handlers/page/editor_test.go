@@ -357,8 +357,8 @@ func TestAPublishOfOneChangedJobSaysSo(t *testing.T) {
 	_, dialog := s.get(t, s.at("/publish"))
 
 	contains(t, "the dialog", dialog, ">Publish 1 changed job<", "Timeout, min:", "<ins>7</ins>")
-	if first != http.StatusOK || strings.Contains(dialog, "v2") {
-		t.Errorf("publish %d; the dialog speaks of v2: %v, want 200 and no new version", first, strings.Contains(dialog, "v2"))
+	if first != http.StatusOK || strings.Contains(dialog, "Publish v2") {
+		t.Errorf("publish %d; the dialog speaks of v2: %v, want 200 and no new version", first, strings.Contains(dialog, "Publish v2"))
 	}
 }
 
