@@ -55,9 +55,12 @@ type Trigger struct {
 	Actions   []Action    `json:"actions,omitempty"`
 }
 
-// Switched reports whether t can be turned off and on: what starts without a
-// person. To turn on a trigger on demand would read as to start it (A05).
-func (t *Trigger) Switched() bool { return t.Type != OnDemand }
+// Switched reports whether t has a switch on the screen: what starts by itself or
+// after others. A person's start and an event come from outside (A05, A09); an
+// event trigger that is off has one, so that it can be turned on.
+func (t *Trigger) Switched() bool {
+	return t.Type == Scheduled || t.Type == Conditional || t.Type == OnEvent && t.Disabled
+}
 
 // Missed says what becomes of due times that passed while no server ran.
 type Missed string

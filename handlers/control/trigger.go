@@ -53,7 +53,7 @@ func switchable(w *engine.Workflow, name string) (*engine.Trigger, error) {
 		}
 		return nil, engine.Errorf(engine.NotFound, "Workflow %s has no trigger named %q. It has: %s.", w.Name, name, strings.Join(names, ", "))
 	}
-	if !w.Triggers[i].Switched() {
+	if w.Triggers[i].Type == engine.OnDemand {
 		return nil, engine.Errorf(engine.Invalid, "%s starts only when somebody runs the workflow, so it is neither turned on nor off.", name)
 	}
 	return &w.Triggers[i], nil

@@ -230,5 +230,6 @@ export function impossible(g: Graph, from: string): Set<string> {
 export type { Logic };
 
 // switched reports whether a trigger can be turned off and on, as the server has
-// it: what starts without a person.
-export const switched = (t: Trigger): boolean => t.type !== "on_demand";
+// it: a person's start and an event come from outside. An event trigger that is off
+// can be turned on.
+export const switched = (t: Trigger): boolean => t.type === "scheduled" || t.type === "conditional" || (t.type === "event" && !!t.disabled);
