@@ -124,6 +124,21 @@ func TestNoneIsReservedWhereThatWouldTakeTime(t *testing.T) {
 	s.Return(c.Marker)
 }
 
+// TestNoMoreShimsAreMadeThanWait: each takes as long as a script to start.
+func TestNoMoreShimsAreMadeThanWait(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+
+	for range 4 * spares { // as many scripts are released at once
+		s.more()
+	}
+	s.work.Wait()
+
+	if s.n != spares || len(s.spare) != spares {
+		t.Errorf("%d were made and %d wait, want %d", s.n, len(s.spare), spares)
+	}
+}
+
 // TestAShimThatDiedIsNotReserved: nobody could release it.
 func TestAShimThatDiedIsNotReserved(t *testing.T) {
 	t.Parallel()

@@ -63,6 +63,7 @@ type Shims struct {
 	n     int
 	spare []*shim
 	kept  map[string]*shim // that are reserved, by the marker of the attempt
+	busy  bool             // spare ones are being made
 	shut  bool
 	work  sync.WaitGroup // that makes spare ones
 }
@@ -160,35 +161,24 @@ func (s *Shims) spareLocked() *shim {
 func (s *Shims) more() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moreLocked()
-}
-
-func (s *Shims) moreLocked() {
-	if !s.shut {
+	if !s.shut && !s.busy {
+		s.busy = true
 		s.work.Go(s.refill)
 	}
 }
 
 func (s *Shims) refill() {
-	for {
-		s.mu.Lock()
-		full := s.shut || len(s.spare) >= spares
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.busy = false }()
+	for !s.shut && len(s.spare) < spares {
 		s.mu.Unlock()
-		if full {
-			return
-		}
 		waits, err := s.begin()
+		s.mu.Lock()
 		if err != nil {
 			return // whoever needs one makes it, and says what is wrong
 		}
-		s.mu.Lock()
-		if s.shut || len(s.spare) >= spares {
-			s.mu.Unlock()
-			waits.drop()
-			return
-		}
 		s.spare = append(s.spare, waits)
-		s.mu.Unlock()
 	}
 }
 
