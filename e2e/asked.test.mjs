@@ -85,14 +85,15 @@ test("A05 and A09 triggers that nobody turns off have no switch; one of events t
   await page.keyboard.press("d");
   await page.getByTestId("ask-run").click();
   const dialog = page.getByTestId("start-dialog");
-  await dialog.getByText("It begins with raw-to-curated.").waitFor();
+  await dialog.getByLabel("Start with").locator("option", { hasText: "by hand, which begins with raw-to-curated" }).waitFor({ state: "attached" });
   await looked(page, "on-demand");
   assert.equal(await runs(), before, "nothing has started");
 
+  await dialog.getByLabel("Start with").selectOption({ label: "calls, which begins with raw-to-curated" });
   await dialog.getByLabel("Day").fill("2026-03-01");
   await dialog.getByTestId("start").click();
   await page.waitForURL(/\/runs\//);
-  await page.getByTestId("began").getByText("by owner").waitFor();
+  await page.getByTestId("began").getByText("by owner, with the trigger calls").waitFor();
   assert.equal(await runs(), before + 1);
   assert.deepEqual(page.problems, []);
 });

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // StartTriggers are those with which a run can begin, in the order in which a
 // person's start takes the first: on demand, schedules, event triggers. One that
@@ -17,16 +20,45 @@ func (w *WorkflowBody) StartTriggers() []*Trigger {
 	return found
 }
 
-// StartTrigger is what a person's start fires: the first of StartTriggers.
-func (w *Workflow) StartTrigger() (*Trigger, error) {
+// StartTrigger is what a person's start fires: the one of StartTriggers with that
+// id, or the first where id is empty.
+func (w *Workflow) StartTrigger(id ID) (*Trigger, error) {
 	if w.Version == 0 {
 		return nil, Errorf(Invalid, "Workflow %s has never been published. Publish it, then run it.", w.Name)
 	}
-	if starts := w.StartTriggers(); len(starts) > 0 {
-		return starts[0], nil
+	starts := w.StartTriggers()
+	for _, t := range starts {
+		if id == "" || t.ID == id {
+			return t, nil
+		}
+	}
+	if len(starts) > 0 {
+		return nil, Errorf(NotFound, "Workflow %s no longer starts by the trigger that was chosen. Its starts are %s.", w.Name, strings.Join(names(starts), ", "))
 	}
 	return nil, Errorf(Invalid,
 		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
+}
+
+// StartNamed returns the one of StartTriggers with that name.
+func (w *Workflow) StartNamed(name string) (*Trigger, error) {
+	starts := w.StartTriggers()
+	for _, t := range starts {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	if len(starts) == 0 {
+		return w.StartTrigger("") // says why there is none
+	}
+	return nil, Errorf(NotFound, "Workflow %s has no start trigger with the name %s. Its starts are %s.", w.Name, name, strings.Join(names(starts), ", "))
+}
+
+func names(triggers []*Trigger) []string {
+	var list []string
+	for _, t := range triggers {
+		list = append(list, t.Name)
+	}
+	return list
 }
 
 // EventTrigger returns the event trigger of that name, or the only one where

@@ -18,6 +18,7 @@ import (
 type Order struct {
 	Kind       engine.RunKind
 	Object     engine.ID // the workflow, job or crawler
+	Trigger    engine.ID // of a workflow, the start trigger that fires; "" is the first
 	Properties map[string]string
 	// Pick, of a job, are files that are read again beside its bookmarks, and
 	// nothing else.
@@ -49,11 +50,20 @@ func (e *Exec) Start(ctx context.Context, o Order) (engine.Run, error) {
 			return engine.Run{}, err
 		}
 	}
-	token, err := e.token(o.Token, o.Kind, o.Properties, o.Pick)
+	token, err := e.token(o.Token, o.asked()...)
 	if err != nil {
 		return engine.Run{}, err
 	}
 	return e.once(ctx, o.Object, token, func() (engine.Run, error) { return e.begins(ctx, o, token) })
+}
+
+// asked is everything that o asks for.
+func (o *Order) asked() []any {
+	asked := []any{o.Kind, o.Properties, o.Pick}
+	if o.Trigger != "" { // without one, tokens of older versions still count
+		asked = append(asked, o.Trigger)
+	}
+	return asked
 }
 
 // once starts a run of an object, or returns the one that token has started

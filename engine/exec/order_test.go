@@ -385,3 +385,37 @@ func TestA14AChangeByAnotherServerIsToldToo(t *testing.T) {
 		}
 	})
 }
+
+// TestAStartFiresTheTriggerThatWasChosen, and none that is not a start of the
+// workflow; a token is for that one alone.
+func TestAStartFiresTheTriggerThatWasChosen(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		id := h.draw("start -> a", "start -> b", "a -> c on succeeded")
+		w, err := h.store.Workflow(t.Context(), id)
+		must(t, err)
+		order := exec.Order{Kind: engine.RunWorkflow, Object: id, Trigger: w.Triggers[1].ID, By: "owner", Token: "once"}
+
+		chosen, err := h.exec.Start(t.Context(), order)
+		must(t, err)
+		_, nodes := h.ends(chosen.ID)
+
+		var ran []string
+		for _, n := range nodes {
+			if n.State == engine.Succeeded {
+				ran = append(ran, n.Name)
+			}
+		}
+		if chosen.Trigger != w.Triggers[1].ID || fmt.Sprint(ran) != "[b]" {
+			t.Errorf("the run began by %s and ran %v, want b by the second trigger", chosen.Trigger, ran)
+		}
+		order.Trigger = ""
+		if _, err := h.exec.Start(t.Context(), order); engine.CodeOf(err) != engine.Invalid {
+			t.Errorf("the same token for another trigger: %v, want a refusal", err)
+		}
+		order.Token, order.Trigger = "", w.Triggers[2].ID
+		if _, err := h.exec.Start(t.Context(), order); engine.CodeOf(err) != engine.NotFound || !strings.Contains(err.Error(), "Its starts are t0, t1.") {
+			t.Errorf("a trigger that is no start: %v, want the starts", err)
+		}
+	})
+}

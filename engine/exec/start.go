@@ -13,14 +13,14 @@ import (
 	"dogear/engine/graph"
 )
 
-// orderWorkflow starts a run of the published version of a workflow, as if its
-// start trigger had fired.
+// orderWorkflow starts a run of the published version of a workflow, as if the
+// start trigger that o names had fired.
 func (e *Exec) orderWorkflow(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
 	w, err := e.Store.Workflow(ctx, o.Object)
 	if err != nil {
 		return engine.Run{}, err
 	}
-	start, err := w.StartTrigger()
+	start, err := w.StartTrigger(o.Trigger)
 	if err != nil {
 		return engine.Run{}, err
 	}

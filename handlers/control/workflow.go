@@ -50,6 +50,7 @@ type Node struct {
 // Start asks for a run of a workflow.
 type Start struct {
 	Workflow   string            `json:"workflow"`
+	Trigger    string            `json:"trigger,omitempty"` // name of the start trigger; "" is the first
 	Properties map[string]string `json:"properties,omitempty"`
 	Token      string            `json:"token,omitempty"` // as in StartJob
 }
@@ -144,7 +145,15 @@ func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, err := c.Exec.Start(r.Context(), exec.Order{Kind: engine.RunWorkflow, Object: found.ID, Properties: start.Properties, By: by, Token: start.Token})
+	wanted := exec.Order{Kind: engine.RunWorkflow, Object: found.ID, Properties: start.Properties, By: by, Token: start.Token}
+	if start.Trigger != "" {
+		chosen, err := found.StartNamed(start.Trigger)
+		if err != nil {
+			return err
+		}
+		wanted.Trigger = chosen.ID
+	}
+	run, err := c.Exec.Start(r.Context(), wanted)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,9 @@ func (p *Pages) publish(c web.Ctx) error {
 	if then(form.Get("then")) != "run" {
 		return web.Refresh(c, "/workflows/"+string(id))
 	}
-	run, err := p.Exec.Start(ctx, order(c, engine.RunWorkflow, id, nil))
+	wanted := order(c, engine.RunWorkflow, id, nil)
+	wanted.Trigger = engine.ID(form.Get("trigger"))
+	run, err := p.Exec.Start(ctx, wanted)
 	if err != nil {
 		return err
 	}

@@ -258,6 +258,15 @@ func (p *Pages) runAgain(c web.Ctx) error {
 	}
 	again := order(c, old.Kind, old.Object, old.Properties)
 	again.Pick, again.Again = old.Pick, true
+	if old.Kind == engine.RunWorkflow {
+		now, err := p.Store.Workflow(ctx, old.Object)
+		if err != nil {
+			return err
+		}
+		if start, err := now.StartTrigger(old.Trigger); err == nil { // else one that is there now
+			again.Trigger = start.ID
+		}
+	}
 	started, err := p.Exec.Start(ctx, again)
 	if err != nil {
 		return err

@@ -27,20 +27,20 @@ func (p *Pages) startForm(c web.Ctx) (workflow.StartForm, error) {
 	if form.Workflow, err = p.Store.Workflow(ctx, web.ID(c)); err != nil {
 		return form, err
 	}
-	start, err := form.Workflow.StartTrigger()
-	if err != nil {
+	if _, err := form.Workflow.StartTrigger(""); err != nil {
 		return form, err
 	}
-	form.Start = start.Name
-	for _, other := range form.Workflow.StartTriggers()[1:] {
-		form.Others = append(form.Others, other.Name)
-	}
-	for _, action := range start.Actions {
-		name, err := p.nameOf(ctx, action.Ref.ID)
-		if err != nil {
-			return form, err
+	form.Chosen = engine.ID(c.FormValue("trigger"))
+	for _, t := range form.Workflow.StartTriggers() {
+		start := workflow.Start{ID: t.ID, Name: t.Name}
+		for _, action := range t.Actions {
+			name, err := p.nameOf(ctx, action.Ref.ID)
+			if err != nil {
+				return form, err
+			}
+			start.First = append(start.First, name)
 		}
-		form.First = append(form.First, name)
+		form.Starts = append(form.Starts, start)
 	}
 	form.Open, err = p.Store.Runs(ctx, engine.RunFilter{Object: form.Workflow.ID, Open: true, Limit: 1})
 	return form, err
@@ -51,6 +51,7 @@ func (p *Pages) startForm(c web.Ctx) (workflow.StartForm, error) {
 // does where the workflow has more than one start.
 func (p *Pages) runWorkflow(c web.Ctx) error {
 	wanted := order(c, engine.RunWorkflow, web.ID(c), properties(c))
+	wanted.Trigger = engine.ID(c.FormValue("trigger"))
 	before, err := p.askedBefore(c, wanted)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (p *Pages) runWorkflow(c web.Ctx) error {
 		if err != nil {
 			return err
 		}
-		if len(form.Open) > 0 || len(form.Others) > 0 {
+		if len(form.Open) > 0 || len(form.Starts) > 1 {
 			web.ToBody(c)
 			return web.Render(c, http.StatusOK, workflow.StartDialog(form))
 		}

@@ -63,9 +63,9 @@ func TestTheListSaysWhatStartsAWorkflow(t *testing.T) {
 	}
 }
 
-// TestAWorkflowOfSeveralStartsSaysWhichOneARunTakes before it begins, and never
-// begins at the first click; one of a single start does.
-func TestAWorkflowOfSeveralStartsSaysWhichOneARunTakes(t *testing.T) {
+// TestOfSeveralStartsThePersonChooses, and a run never begins at the first
+// click; one of a single start does, without a question.
+func TestOfSeveralStartsThePersonChooses(t *testing.T) {
 	t.Parallel()
 	s, e := edit(t), &orders{}
 	open := false
@@ -77,18 +77,61 @@ func TestAWorkflowOfSeveralStartsSaysWhichOneARunTakes(t *testing.T) {
 
 	_, asked := s.change(t, many, url.Values{})
 	started := len(e.got)
-	sure, _ := s.change(t, many, url.Values{"sure": {"yes"}})
+	chosen := s.startOf(t, id, "nightly "+odd)
+	sure, _ := s.change(t, many, url.Values{"sure": {"yes"}, "trigger": {string(chosen)}})
 	must(t, s.store.RenameObject(t.Context(), engine.KindWorkflow, id, "several"))
 	one := "/workflows/" + string(s.drawn(t, timed)) + "/run"
 	_, at := s.change(t, one, url.Values{})
 	_, dialog := s.get(t, one)
 
-	contains(t, "the dialog", asked, "The trigger by hand starts it, and not nightly &lt;script&gt;")
+	contains(t, "the dialog", asked, ">by hand, which begins with raw-to-curated", ">nightly &lt;script&gt;", `<option value="`+string(chosen)+`"`)
+	if strings.Index(asked, "by hand, which") > strings.Index(asked, string(chosen)) {
+		t.Error("the trigger on demand is not the first choice")
+	}
 	if started != 0 || sure != http.StatusOK || len(e.got) != 2 || strings.Contains(at, "<dialog") {
 		t.Errorf("the first click started %d runs, one that is sure answered %d, and all made %d; want 0, 200, 2", started, sure, len(e.got))
 	}
-	if strings.Contains(dialog, "The trigger") || !strings.Contains(dialog, "It begins with") {
+	if e.got[0].Trigger != chosen || e.got[1].Trigger != "" {
+		t.Errorf("started with the triggers %q and %q, want the chosen one and none", e.got[0].Trigger, e.got[1].Trigger)
+	}
+	if strings.Contains(dialog, "Start with") || !strings.Contains(dialog, "It begins with") {
 		t.Errorf("the dialog of a single start says %s", dialog)
+	}
+}
+
+// startOf is the id of a start trigger of a published workflow.
+func (s *site) startOf(t *testing.T, id engine.ID, name string) engine.ID {
+	t.Helper()
+	w, err := s.store.Workflow(t.Context(), id)
+	must(t, err)
+	start, err := w.StartNamed(name)
+	must(t, err)
+	return start.ID
+}
+
+// TestPublishAndRunAsksForTheStart where the draft draws several, and one that is
+// run again is started as it was.
+func TestPublishAndRunAsksForTheStart(t *testing.T) {
+	t.Parallel()
+	s, e := edit(t), &orders{}
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand}, engine.Trigger{Name: "nightly", Type: engine.Scheduled, Schedule: "cron(0 2 * * ? *)"})
+	nightly := s.startOf(t, id, "nightly")
+	path := "/workflows/" + string(id)
+
+	_, publish := s.get(t, path+"/publish")
+	_, run := s.get(t, path+"/publish?then=run")
+	s.shape = func(r *engine.Run) { r.Object, r.Trigger = id, nightly }
+	s.open(t, page.Config{Store: world{s.store, s}, Exec: e})
+	s.change(t, "/runs/"+string(runID)+"/again", url.Values{})
+	s.shape = func(r *engine.Run) { r.Object, r.Trigger = id, "01KBA5ZC9J6Q0V5W3D8M7N2P4Z" }
+	s.change(t, "/runs/"+string(runID)+"/again", url.Values{})
+
+	contains(t, "publish and run", run, "Start with", ">by hand</option>", ">nightly</option>")
+	if strings.Contains(publish, "Start with") {
+		t.Error("a publish alone asks for a start")
+	}
+	if len(e.got) != 2 || e.got[0].Trigger != nightly || e.got[1].Trigger != "" {
+		t.Errorf("run again: %+v, want the trigger nightly, then that one which is there now", e.got)
 	}
 }
 

@@ -109,6 +109,15 @@ func (s State) hard() []draft.Problem {
 // runs reports whether there is a version to run without publishing.
 func (s State) runs() bool { return s.Draft.Version > 0 }
 
+// starts are the triggers with which a run of the draft can begin.
+func (s State) starts() []form.Choice {
+	var list []form.Choice
+	for _, t := range s.Draft.Body.StartTriggers() {
+		list = append(list, form.Choice{string(t.ID), t.Name})
+	}
+	return list
+}
+
 // Panel is what the panel beside the canvas shows.
 type Panel struct {
 	CSRF     string

@@ -8,31 +8,42 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/views/form"
 )
 
 // StartForm is what a person sees before a run of a workflow starts.
 type StartForm struct {
 	Workflow engine.Workflow
-	First    []string     // the jobs and crawlers that it begins with
-	Start    string       // name of the trigger that starts it
-	Others   []string     // names of the start triggers that do not
+	Starts   []Start // the triggers that can start it, of which the first does where none is chosen
+	Chosen   engine.ID
 	Open     []engine.Run // under way
 	Now      time.Time
 	CSRF     string
+}
+
+// Start is a trigger with which a run can begin.
+type Start struct {
+	ID    engine.ID
+	Name  string
+	First []string // the jobs and crawlers that it starts
 }
 
 func (f StartForm) title() string {
 	return "Run " + f.Workflow.Name + " v" + strconv.Itoa(f.Workflow.Version) + " now?"
 }
 
-func (f StartForm) begins() string { return "It begins with " + strings.Join(f.First, ", ") + "." }
+// begins says what a run of a single start begins with.
+func (f StartForm) begins() string {
+	return "It begins with " + strings.Join(f.Starts[0].First, ", ") + "."
+}
 
-// starts says which of several triggers starts the run.
-func (f StartForm) starts() string {
-	if len(f.Others) == 0 {
-		return ""
+// choices are the starts, each with what it begins with.
+func (f StartForm) choices() []form.Choice {
+	var list []form.Choice
+	for _, s := range f.Starts {
+		list = append(list, form.Choice{string(s.ID), s.Name + ", which begins with " + strings.Join(s.First, ", ")})
 	}
-	return "The trigger " + f.Start + " starts it, and not " + strings.Join(f.Others, " or ") + "."
+	return list
 }
 
 func (f StartForm) properties() []string { return slices.Sorted(maps.Keys(f.Workflow.Properties)) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dogear/engine"
 	"dogear/handlers/control"
 )
 
@@ -27,7 +28,15 @@ func TestARunOfSeveralStartsSaysWhichTriggerStartedIt(t *testing.T) {
 	}
 
 	single, several := s.ok(t, "workflow", "run", "single"), s.ok(t, "workflow", "run", "several")
+	chosen := s.ok(t, "workflow", "run", "--trigger", "nightly", "several")
+	_, wrong := s.run(t, "", "workflow", "run", "--trigger", "copy", "several")
 
+	if !strings.Contains(chosen, "With trigger  nightly\n") {
+		t.Errorf("a run with the trigger nightly says\n%s", chosen)
+	}
+	if want := "has no start trigger with the name copy. Its starts are by hand, nightly."; engine.CodeOf(wrong) != engine.NotFound || !strings.Contains(engine.MessageOf(wrong), want) {
+		t.Errorf("a trigger that is none: %v, want %q", wrong, want)
+	}
 	if strings.Contains(single, "With trigger") || !strings.Contains(several, "With trigger  by hand\n") {
 		t.Errorf("a run of a single start says\n%s\nand one of several\n%s", single, several)
 	}

@@ -109,13 +109,14 @@ type workflowRun struct {
 	target
 	wait
 	Name     string            `arg:"" help:"Name of the workflow."`
+	Trigger  string            `help:"Name of the trigger that starts it, where the workflow has several starts; by default the one on demand."`
 	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of this run. May be repeated."`
 	token
 }
 
 // Run starts a workflow and, with --wait, stays until its end.
 func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Properties: c.Property, Token: c.Token})
+	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Trigger: c.Trigger, Properties: c.Property, Token: c.Token})
 	if err != nil {
 		return err
 	}
