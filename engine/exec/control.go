@@ -19,6 +19,8 @@ type Resume struct {
 	Marks map[engine.Ref]engine.State
 	// Why is the reason that a person gives for the marks; it may be empty.
 	Why string
+	// Properties are laid over those of the earlier run, to the letter.
+	Properties map[string]string
 	// Newest takes the workflow as it is published now, instead of as it was
 	// when the run began.
 	Newest bool
@@ -32,12 +34,16 @@ func (how *Resume) asked() []any {
 	for ref, state := range how.Marks {
 		marks[ref.String()] = state
 	}
-	return []any{how.Nodes, marks, how.Why, how.Newest}
+	asked := []any{how.Nodes, marks, how.Why, how.Newest}
+	if len(how.Properties) > 0 { // without any, tokens of older versions still count
+		asked = append(asked, how.Properties)
+	}
+	return asked
 }
 
 // Resume starts a new run of a workflow that goes on from one that has ended:
 // nodes that succeeded are copied, bookmarks stay as they are, properties are
-// those of the earlier run (glue-semantics.md 1.7).
+// those of the earlier run but for what how changes (glue-semantics.md 1.7).
 func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) (engine.Run, error) {
 	old, err := e.Store.Run(ctx, id)
 	if err != nil {
@@ -48,6 +54,9 @@ func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) 
 		return engine.Run{}, engine.Errorf(engine.Invalid, "This run is of one job or crawler alone; start it again instead.")
 	case old.Open():
 		return engine.Run{}, engine.Errorf(engine.Conflict, "This run has not ended. Stop it or wait for its end, then go on from it.")
+	}
+	if err := checkGiven(how.Properties); err != nil {
+		return engine.Run{}, err
 	}
 	token, err := e.token(how.Token, old.ID, how.asked())
 	if err != nil {
@@ -65,6 +74,16 @@ func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *f
 	if how.Newest {
 		body, version = w.WorkflowBody, w.Version
 	}
+	properties, err := engine.ChangeProperties(old.Properties, how.Properties)
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if len(how.Properties) > 0 {
+		drawn := engine.Workflow{Head: w.Head, WorkflowBody: body}
+		if err := e.checkDeclared(ctx, &drawn, properties, how.Properties); err != nil {
+			return engine.Run{}, err
+		}
+	}
 	again, err := e.againOf(ctx, old, how, by)
 	if err != nil {
 		return engine.Run{}, err
@@ -76,7 +95,7 @@ func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *f
 	again.Start = flow.StartsOf(g, again.Start)
 	now := e.Now().UTC()
 	run := engine.Run{
-		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: old.Properties,
+		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: properties,
 		By: by, Trigger: old.Trigger, Due: old.Due, Previous: old.ID, Started: now, Deadline: deadline(&body, now),
 	}
 	return e.doStart(ctx, pin{run, g}, func(run engine.Run, st flow.State) (flow.Writes, error) {

@@ -153,6 +153,39 @@ func TestWhatARunCannotGoOnWith(t *testing.T) {
 	})
 }
 
+// TestARunGoesOnWithOtherProperties where they are declared, and with those of the
+// earlier run beside them; a token is for these alone.
+func TestARunGoesOnWithOtherProperties(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.properties = map[string]string{"Day": "1", "Region": "eu"}
+		h.work.do["a"] = fail
+		first, err := h.exec.StartWorkflow(t.Context(), h.draw("start -> a"), nil, "owner")
+		must(t, err)
+		h.ends(first.ID)
+		how := exec.Resume{Properties: map[string]string{"Day": "{{due.date}}"}, Token: "once"}
+
+		next, err := h.exec.Resume(t.Context(), first.ID, how, "owner")
+		must(t, err)
+		again, err := h.exec.Resume(t.Context(), first.ID, how, "owner")
+		must(t, err)
+
+		if again.ID != next.ID || next.Properties["Day"] != "{{due.date}}" || next.Properties["Region"] != "eu" {
+			t.Errorf("it goes on with %v, asked again %t, want the Day that was given to the letter, and the Region of before", next.Properties, again.ID == next.ID)
+		}
+		how.Properties = map[string]string{"Day": "2"}
+		for about, change := range map[string]map[string]string{"another day by the same token": how.Properties, "a stranger": {"Dya": "2"}, "the engine's own": {"aws:eventIds": "[]"}} {
+			other := how
+			if other.Properties = change; about != "another day by the same token" {
+				other.Token = ""
+			}
+			if _, err := h.exec.Resume(t.Context(), first.ID, other, "owner"); engine.CodeOf(err) != engine.Invalid {
+				t.Errorf("%s: %v, want it refused", about, err)
+			}
+		}
+	})
+}
+
 // TestAPausedRunStartsNothing, also after the server has gone and come back.
 func TestAPausedRunStartsNothing(t *testing.T) {
 	t.Parallel()

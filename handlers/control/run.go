@@ -260,6 +260,8 @@ type Resume struct {
 	Marks  map[string]string `json:"marks,omitempty"` // by node: succeeded or failed
 	Newest bool              `json:"newest,omitempty"`
 	Token  string            `json:"token,omitempty"` // as in StartJob
+	// Properties are laid over those of the earlier run.
+	Properties map[string]string `json:"properties,omitempty"`
 }
 
 // resume answers POST /resume with the new run.
@@ -283,7 +285,7 @@ func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
 		}
 		return engine.Ref{}, engine.Errorf(engine.NotFound, "Run %s has no node %q.", ask.ID, name)
 	}
-	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Newest: ask.Newest, Token: ask.Token}
+	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Properties: ask.Properties, Newest: ask.Newest, Token: ask.Token}
 	for _, name := range ask.Nodes {
 		ref, err := find(name)
 		if err != nil {

@@ -52,7 +52,13 @@ func (p *Pages) resumeRun(c web.Ctx) error {
 			asked.Do[ref] = run.Deed(deed)
 		}
 	}
-	next, err := p.resume(c, asked)
+	form, err := c.FormParams()
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	typed, changed := typedProperties(form)
+	asked.Typed = typed
+	next, err := p.resume(c, asked, changed)
 	if err == nil {
 		return web.Go(c, "/runs/"+string(next.ID))
 	}
@@ -63,11 +69,11 @@ func (p *Pages) resumeRun(c web.Ctx) error {
 	return web.Render(c, http.StatusUnprocessableEntity, run.ResumeDialog(asked))
 }
 
-func (p *Pages) resume(c web.Ctx, asked run.Resume) (engine.Run, error) {
+func (p *Pages) resume(c web.Ctx, asked run.Resume, changed map[string]string) (engine.Run, error) {
 	again, marks := asked.Split()
 	if len(again) == 0 && len(marks) == 0 {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Every node is kept as it ended, so nothing would be done. Choose a node to do again or to mark.")
 	}
-	how := exec.Resume{Nodes: again, Marks: marks, Newest: asked.Newest, Why: asked.Why, Token: tokenOf(c)}
+	how := exec.Resume{Nodes: again, Marks: marks, Properties: changed, Newest: asked.Newest, Why: asked.Why, Token: tokenOf(c)}
 	return p.Exec.Resume(c.Request().Context(), asked.View.Run.ID, how, user(c))
 }

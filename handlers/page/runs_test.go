@@ -96,11 +96,15 @@ func TestAnEndedRunGoesOnAsChosen(t *testing.T) {
 	_, marking := s.get(t, path+"/resume?node="+crawl.String()+"&do=succeeded")
 	status, _ := s.change(t, path+"/resume", url.Values{
 		"do." + job.String(): {"again"}, "do." + crawl.String(): {"succeeded"}, "definition": {"newest"}, "why": {"done by hand"},
+		"property.Day": {"2026-03-01"}, "seen.Day": {"2026-02-28"}, "property.Region": {"eu"}, "seen.Region": {"eu"},
 	})
 
 	contains(t, "the head", head, "Resume…", path+"/resume")
 	contains(t, "the dialog", dialog, "&lt;script&gt;", `<option value="keep" selected>`, `<option value="again" selected>`, "as it is published now", `<span class="row"><b>curated-crawler</b>`)
 	contains(t, "the dialog of a mark", marking, `<option value="succeeded" selected>`)
+	if len(e.how.Properties) != 1 || e.how.Properties["Day"] != "2026-03-01" {
+		t.Errorf("it goes on with %v, want the property that was changed alone", e.how.Properties)
+	}
 	if status != http.StatusOK || len(e.how.Nodes) != 1 || e.how.Nodes[0] != job || e.how.Marks[crawl] != engine.Succeeded || !e.how.Newest || e.how.Why != "done by hand" {
 		t.Errorf("POST = %d with %+v, want the job again and the crawler marked, by the newest definition", status, e.how)
 	}

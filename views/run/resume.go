@@ -16,8 +16,12 @@ type Resume struct {
 	Do     map[engine.Ref]Deed
 	Newest bool
 	Why    string
-	Wrong  string // why it cannot go on like this
+	Typed  map[string]string // properties, over those of the earlier run
+	Wrong  string            // why it cannot go on like this
 }
+
+// properties is the form of the properties of the new run.
+func (r Resume) properties() PropertiesForm { return PropertiesForm{View: r.View, Typed: r.Typed} }
 
 // Deed is what becomes of a node of a run that goes on.
 type Deed string

@@ -69,12 +69,14 @@ type runResume struct {
 	Node   []string          `help:"A job or crawler to do again, with all that comes after it; by default those that did not succeed. May be repeated."`
 	Mark   map[string]string `placeholder:"NODE=STATE" mapsep:"none" help:"Let a job or crawler count as succeeded or failed without doing it again. May be repeated."`
 	Newest bool              `help:"Take the workflow as it is published now, not as it was when the run began."`
+
+	Property map[string]string `placeholder:"K=V" mapsep:"none" help:"A property of the new run, over that of the earlier one. May be repeated."`
 	token
 }
 
 // Run starts a run that goes on from another.
 func (c *runResume) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/resume", control.Resume{ID: engine.ID(c.ID), Nodes: c.Node, Marks: c.Mark, Newest: c.Newest, Token: c.Token})
+	run, err := post[control.Run](ctx, c.Data, "/resume", control.Resume{ID: engine.ID(c.ID), Nodes: c.Node, Marks: c.Mark, Newest: c.Newest, Properties: c.Property, Token: c.Token})
 	if err != nil {
 		return err
 	}
