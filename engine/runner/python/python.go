@@ -151,8 +151,8 @@ func (w *work) start(ctx context.Context) (*shim.Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.clear(); err != nil {
-		return nil, err
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of a run: %w", err)
 	}
 	return w.Shims.Start(ctx, command, w.host.Started)
 }
@@ -175,17 +175,6 @@ func (w *work) command(body []byte) (shim.Command, error) {
 		command.DataMB = engine.DefaultMemoryMB
 	}
 	return command, nil
-}
-
-// clear makes room for the folder of the attempt.
-func (w *work) clear() error {
-	if err := os.RemoveAll(w.Dir); err != nil { // of a shim that was never released
-		return fmt.Errorf("clear the folder of an attempt: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
-		return fmt.Errorf("make the folder of a run: %w", err)
-	}
-	return nil
 }
 
 // arguments are what the script is told, as AWS Glue tells it.

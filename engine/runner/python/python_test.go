@@ -404,6 +404,33 @@ func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 	}
 }
 
+// TestAScriptThatCannotBeginAgainIsNotLost: the server that was about to begin it
+// again is killed too, or has no process left. Its folder still says that nothing
+// has begun.
+func TestAScriptThatCannotBeginAgainIsNotLost(t *testing.T) {
+	t.Parallel()
+	self, err := shim.Identify(os.Getpid())
+	must(t, err)
+	gone := engine.Process{PID: 1 << 22, Started: 1, Boot: self.Boot, Apart: true}
+	a, r := attempt(t, engine.ScriptJob{Body: "print('ran')"}), runnerOf(t)
+	must(t, os.MkdirAll(a.Dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(a.Dir, "end"), []byte("          \n"), 0o600))
+	a.Left = &runner.Left{Process: gone}
+	must(t, os.WriteFile(r.Shims.Dir, nil, 0o600)) // no shim can be made in what is no folder
+
+	if _, err := r.Run(t.Context(), a, newHost()); err == nil {
+		t.Fatal("it began without a shim")
+	}
+	must(t, os.Remove(r.Shims.Dir))
+	h := newHost()
+	result, err := r.Run(t.Context(), a, h)
+	must(t, err)
+
+	if result.State != engine.Succeeded || h.log() != "out ran" {
+		t.Errorf("the next server has it %s (%s), with the log %q, want it to run", result.State, result.Error, h.log())
+	}
+}
+
 func TestALeaseThatIsLostEndsTheScriptAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -124,6 +124,29 @@ func TestNoneIsReservedWhereThatWouldTakeTime(t *testing.T) {
 	s.Return(c.Marker)
 }
 
+// TestAFolderThatIsThereMakesWay: of a shim that was never released.
+func TestAFolderThatIsThereMakesWay(t *testing.T) {
+	t.Parallel()
+	s := waiting(t)
+	c := command(t, "ls ..")
+	reserve(t, s, c)
+	s.Leave(c.Marker)
+	must(t, os.WriteFile(filepath.Join(c.Dir, "old"), nil, 0o600))
+
+	child := started(t, s, c)
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+	if got := wrote(t, c, OutFile); strings.Contains(got, "old") || !strings.Contains(got, endFile) {
+		t.Errorf("its folder holds\n%swant only what is its own", got)
+	}
+	s.Close()
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left beside", left, err)
+	}
+}
+
 // TestNoMoreShimsAreMadeThanWait: each takes as long as a script to start.
 func TestNoMoreShimsAreMadeThanWait(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 
 // Command is a program for a shim to run.
 type Command struct {
-	Dir    string   // the attempt's own folder; it must not exist yet
+	Dir    string   // the attempt's own folder; that of a shim never released makes way
 	Text   []byte   // what its TextFile holds
 	Args   []string // the program, by its absolute path, and its arguments
 	Env    []string // the whole of its environment

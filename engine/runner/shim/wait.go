@@ -3,11 +3,14 @@ package shim
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
@@ -126,15 +129,33 @@ func (s *shim) furnish() (files []*os.File, err error) {
 	return []*os.File{out, release, errs, s.end, over, told}, err
 }
 
-// move gives a shim its folder for good.
+// move gives a shim its folder for good. One that is there already, of a shim that
+// was never released, makes way.
 func (s *shim) move(dir string) error {
 	failpoint.Hit("shim.folder.before")
-	if err := os.Rename(s.dir, dir); err != nil {
+	err := os.Rename(s.dir, dir)
+	if errors.Is(err, fs.ErrExist) {
+		err = s.swap(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("give a shim its folder: %w", err)
 	}
 	failpoint.Hit("shim.folder.after")
 	s.dir = dir
 	return nil
+}
+
+// swap is move where there is a folder. It is missing at no moment: it says that
+// nothing has begun, and a server that found none would call the script lost.
+func (s *shim) swap(dir string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system cannot
+		return errors.Join(os.RemoveAll(dir), os.Rename(s.dir, dir))
+	}
+	if err == nil {
+		err = os.RemoveAll(s.dir)
+	}
+	return err
 }
 
 // alive reports whether a shim still waits: one that has died has closed what it
