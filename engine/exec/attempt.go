@@ -44,6 +44,9 @@ func (e *Exec) launch(n engine.NodeRun, told map[string]string, taken bool) {
 	if e.drained != nil { // its start was being written while the others were told to end
 		cancel(e.drained)
 	}
+	if cause := e.early[n.Key()]; cause != nil {
+		cancel(cause)
+	}
 	e.mu.Unlock()
 	e.work.Go(func() {
 		defer cancel(nil)
@@ -57,12 +60,15 @@ func (e *Exec) launch(n engine.NodeRun, told map[string]string, taken bool) {
 	})
 }
 
-// cancel tells a running attempt to stop.
+// cancel tells a running attempt to stop, also one that is just being taken up.
 func (e *Exec) cancel(key engine.NodeKey, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if a := e.working[key]; a != nil {
+	switch a := e.working[key]; {
+	case a != nil:
 		a.cancel(cause)
+	case e.adopting[key]:
+		e.early[key] = cause
 	}
 }
 

@@ -33,6 +33,8 @@ type Exec struct {
 	free     chan struct{}       // closed and made anew when a node run ends
 	blocked  map[engine.Ref]bool // jobs and crawlers that other servers run as often as they may
 	adopting map[engine.NodeKey]bool
+	// early is what adopted nodes were told before their attempts were launched.
+	early map[engine.NodeKey]error
 	alone    bool // no other server works on the database
 	fits     map[engine.Ref]fit
 	queue    []item

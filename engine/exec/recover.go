@@ -35,6 +35,7 @@ func (e *Exec) adopt(ctx context.Context, n engine.NodeRun) {
 	}
 	e.mu.Lock()
 	delete(e.adopting, n.Key())
+	delete(e.early, n.Key())
 	e.mu.Unlock()
 	if err != nil { // somebody else has it, or this server is on its way down
 		e.slots.release(&n)

@@ -197,3 +197,33 @@ func TestAScriptThatWasBeingStoppedIsStoppedByTheNextServer(t *testing.T) {
 		}
 	})
 }
+
+// TestAStopWhileANodeIsTakenUpIsNotLost: it was written after the server had taken
+// the node, and before its attempt was there to be told.
+func TestAStopWhileANodeIsTakenUpIsNotLost(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		told := make(chan error, 1)
+		h.work.do["a"] = func(ctx context.Context, a runner.Attempt, host runner.Host) (runner.Result, error) {
+			if a.Node.Start == 2 {
+				told <- context.Cause(ctx)
+				return runner.Result{State: engine.Stopped}, nil
+			}
+			return untilStopped(ctx, a, host)
+		}
+		run, err := h.exec.StartJob(t.Context(), h.job("a", 0).ID, nil, nil, "owner")
+		must(t, err)
+		_, nodes := h.await(run.ID, "it runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+
+		taken := nodes[0]
+		taken.Start = 2
+		h.exec.LaunchTold(taken, runner.ErrStop)
+
+		if cause := <-told; !errors.Is(cause, runner.ErrStop) {
+			t.Errorf("the attempt is told %v, want that it stops", cause)
+		}
+		_, err = h.exec.Stop(t.Context(), run.ID, "owner")
+		must(t, err)
+		h.ends(run.ID)
+	})
+}
