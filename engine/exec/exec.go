@@ -34,19 +34,19 @@ type Exec struct {
 	blocked  map[engine.Ref]bool // jobs and crawlers that other servers run as often as they may
 	adopting map[engine.NodeKey]bool
 	// early is what adopted nodes were told before their attempts were launched.
-	early map[engine.NodeKey]error
-	alone    bool // no other server works on the database
-	fits     map[engine.Ref]fit
-	queue    []item
-	wake     chan struct{} // holds one token while the queue is not empty
-	pins     map[engine.ID]pin
-	jobs     map[jobVersion]engine.Job
-	working  map[engine.NodeKey]*attempt
-	paused   map[engine.ID]bool
-	waiting  []engine.NodeRun // ready nodes that found no room, oldest first
-	stopped  bool
-	drained  error            // what every attempt was told when the server ended
-	ended    []engine.NodeKey // attempts of which the directory is not yet removed
+	early   map[engine.NodeKey]error
+	alone   bool // no other server works on the database
+	fits    map[engine.Ref]fit
+	queue   []item
+	wake    chan struct{} // holds one token while the queue is not empty
+	pins    map[engine.ID]pin
+	jobs    map[jobVersion]engine.Job
+	working map[engine.NodeKey]*attempt
+	paused  map[engine.ID]bool
+	waiting []engine.NodeRun // ready nodes that found no room, oldest first
+	stopped bool
+	drained error            // what every attempt was told when the server ended
+	ended   []engine.NodeKey // attempts of which the directory is not yet removed
 
 	work sync.WaitGroup
 }
