@@ -112,7 +112,9 @@ func (t *txState) OpenRuns(workflow engine.ID, most int) (n int) {
 		if t.s.hot.full[workflow] {
 			t.keep(errGuess)
 		}
-		t.guess.starts[workflow] = most
+		if was, ok := t.guess.starts[workflow]; !ok || most < was {
+			t.guess.starts[workflow] = most
+		}
 		return 0
 	}
 	if t.s.postgres() { // two that count at once would both find room
