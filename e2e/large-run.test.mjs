@@ -10,10 +10,12 @@ const many = 230;
 let house;
 let large;
 let brief;
+let wide;
 before(async () => {
   house = await open();
   large = run("large", many);
   brief = run("brief", 2);
+  wide = begin("wide", 14);
 });
 after(async () => { await house.close(); });
 
@@ -37,6 +39,24 @@ ${script("breaks", "raise SystemExit(3)")}
 ${script("last", "pass")}
 ${jobs.map((job) => `  - {name: ${job}, kind: python, bookmark: off, script: {body: pass}}`).join("\n")}
 `;
+  return ended(name, yaml);
+}
+
+// begin makes a workflow whose jobs all begin at once, and runs it to its end.
+function begin(name, many) {
+  const jobs = Array.from({ length: many }, (_, i) => `${name} ${i}`);
+  return ended(name, `dogear: 1
+workflow:
+  name: ${name}
+  triggers:
+    - {name: by hand, type: on_demand, start: [${jobs.map((job) => `{job: ${job}}`).join(", ")}]}
+jobs:
+${jobs.map((job) => `  - {name: ${job}, kind: python, bookmark: off, script: {body: pass}}`).join("\n")}
+`);
+}
+
+// ended imports a workflow, runs it to its end and returns the address of the run.
+function ended(name, yaml) {
   const made = spawnSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: yaml, encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
   const ran = spawnSync(binary, ["workflow", "run", "--data", house.data, "--wait", "--json", name], { encoding: "utf8" });
@@ -102,4 +122,24 @@ test("its cards open their panel, by pointer and by address, and its list comes 
   await shot(page, "large-run-list");
   assert.equal(await page.locator("#graph-list").getByText("Loading more").count(), 0);
   assert.deepEqual(house.problems(), []);
+});
+
+// scrolled is what scrolls up and down on a page, and how high the document is.
+const scrolled = (page) => page.evaluate(() => ({
+  document: document.documentElement.scrollHeight - innerHeight,
+  parts: [...document.querySelectorAll("#main, #main *")].filter((e) => e.scrollHeight > e.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(e).overflowY)).map((e) => e.id || e.className),
+}));
+
+test("the page of a run does not scroll into blank space", async () => {
+  for (const [path, size, parts] of [
+    [wide, { width: 1440, height: 900 }, ["timeline"]],
+    [wide, { width: 390, height: 844 }, ["main"]],
+    [brief, { width: 390, height: 844 }, ["main"]],
+  ]) {
+    const page = await house.page(path, size);
+    await page.locator("dog-canvas.ready").waitFor();
+    await page.locator(".gantt li").first().waitFor();
+
+    assert.deepEqual(await scrolled(page), { document: 0, parts }, `${path} at ${size.width}`);
+  }
 });
