@@ -19,6 +19,8 @@ type runStore interface {
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	// Claims says when each attempt of a run was taken up.
+	Claims(ctx context.Context, run engine.ID) (map[engine.NodeKey]time.Time, error)
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
@@ -124,6 +126,9 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 		return v, err
 	}
 	v = v.Index()
+	if v.Claims, err = p.Store.Claims(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
 	if v.Triggers, err = p.Store.TriggerRuns(ctx, v.Run.ID); err != nil {
 		return v, err
 	}

@@ -661,7 +661,7 @@ func Timeline(v View) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !s.node.Started.IsZero() {
+			if !s.begun.IsZero() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<i style=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -684,7 +684,7 @@ func Timeline(v View) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = show.Spend(s.node.Started, s.node.Ended, v.Now).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Spend(s.begun, s.node.Ended, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

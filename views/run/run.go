@@ -90,6 +90,7 @@ var outcomes = []choice{
 type View struct {
 	Run      engine.Run
 	Nodes    []engine.NodeRun
+	Claims   map[engine.NodeKey]time.Time // when each attempt was taken up, the last time
 	Triggers []engine.TriggerRun
 	Events   []engine.TriggerEvent // that started it
 	Twin     *engine.Twin          // an earlier run that asked for the same

@@ -56,17 +56,45 @@ func (t tally) String() string { return strconv.Itoa(t.n) + " " + t.word }
 type span struct {
 	node              engine.NodeRun
 	name, href        string
+	begun             time.Time // zero where it was not taken up
+	stretch           stretch
 	wait, left, width float64
 	critical          bool
 }
 
-// spans are the bars of all attempts in the order they began.
-func (v View) spans() []span {
-	end := v.Run.Ended
-	if end.IsZero() {
-		end = v.Now
+// stretch is the time of one attempt: until turn it waited, from then on a server
+// worked on it, also where that was finding out what there is to read.
+type stretch struct{ ready, turn, ended time.Time }
+
+// stretch is the time of n. One that was never taken up waits to its end, and one
+// that has not ended goes on until now.
+func (v View) stretch(n engine.NodeRun) stretch {
+	s := stretch{ready: n.ReadyAt, ended: cmp.Or(n.Ended, v.end())}
+	s.turn = cmp.Or(v.begun(n), s.ended)
+	s.ready = cmp.Or(s.ready, s.turn)
+	return s
+}
+
+// begun is when a server took n up; zero where it waits, or ended so.
+func (v View) begun(n engine.NodeRun) time.Time {
+	if n.State == engine.Ready { // an earlier server that took it up is gone
+		return time.Time{}
 	}
-	total := max(end.Sub(v.Run.Started), time.Millisecond)
+	return cmp.Or(v.Claims[n.Key()], n.Started)
+}
+
+// end is when the run ended, and now while it goes on.
+func (v View) end() time.Time { return cmp.Or(v.Run.Ended, v.Now) }
+
+// timed reports a node run that has a time of its own in this run.
+func timed(n *engine.NodeRun) bool {
+	return n.State != engine.Skipped && n.Copied == "" && !(n.ReadyAt.IsZero() && n.Started.IsZero())
+}
+
+// spans are the bars of all attempts in the order they began; those that wait
+// still come last.
+func (v View) spans() []span {
+	total := max(v.end().Sub(v.Run.Started), time.Millisecond)
 	share := func(t time.Time) float64 {
 		return min(max(100*float64(t.Sub(v.Run.Started))/float64(total), 0), 100)
 	}
@@ -78,27 +106,22 @@ func (v View) spans() []span {
 	}
 	var out []span
 	for _, n := range v.Nodes {
-		if n.State == engine.Skipped || n.Copied != "" || n.ReadyAt.IsZero() && n.Started.IsZero() {
+		if !timed(&n) {
 			continue
 		}
-		from, to := n.Started, n.Ended
-		if from.IsZero() {
-			from = end
-		}
-		if to.IsZero() {
-			to = end
-		}
-		ready := cmp.Or(n.ReadyAt, from)
+		t := v.stretch(n)
 		s := span{
-			node: n, name: n.Name, wait: share(ready), left: share(from), width: max(share(to)-share(from), 0), critical: critical[n.Key()],
-			href: nodeHref(n, ""),
+			node: n, name: n.Name, href: nodeHref(n, ""), begun: v.begun(n), stretch: t, critical: critical[n.Key()],
+			wait: share(t.ready), left: share(t.turn), width: max(share(t.ended)-share(t.turn), 0),
 		}
 		if retried[firstOf(&n)] {
 			s.name += " · " + strconv.Itoa(n.Attempt)
 		}
 		out = append(out, s)
 	}
-	slices.SortStableFunc(out, func(a, b span) int { return cmp.Compare(a.wait, b.wait) })
+	slices.SortStableFunc(out, func(a, b span) int {
+		return cmp.Or(a.stretch.turn.Compare(b.stretch.turn), a.stretch.ready.Compare(b.stretch.ready), cmp.Compare(a.name, b.name))
+	})
 	return out
 }
 
@@ -126,64 +149,74 @@ func (v View) timelineHref(more int) string {
 	return at
 }
 
-// critical is the chain of attempts that decided how long the run took: from
-// the last end back through what each one waited for.
+// critical is the chain of attempts that decided how long a run took: from the
+// last end back through what each one waited for. While a run goes on it has none,
+// since what comes may change it.
 func (v View) critical() map[engine.NodeKey]bool {
 	path := map[engine.NodeKey]bool{}
-	at := v.lastEnd(func(engine.NodeRun) bool { return true })
+	if v.Run.Open() {
+		return path
+	}
+	at := v.lastEnd(func(*engine.NodeRun) bool { return true })
 	for at != nil && !path[at.Key()] {
 		path[at.Key()] = true
-		node := *at
-		at = v.lastEnd(func(n engine.NodeRun) bool { // an earlier attempt of the same start
-			return n.Ref == node.Ref && n.Start == node.Start && n.Attempt == node.Attempt-1
-		})
-		if at != nil {
-			continue
-		}
-		trigger := v.Run.Body.Trigger(node.By)
-		if trigger == nil {
-			break
-		}
-		at = v.lastEnd(func(n engine.NodeRun) bool {
-			return n.State.Done() && slices.ContainsFunc(trigger.Predicate.Conditions, func(c engine.Condition) bool {
-				return c.Ref == n.Ref && c.Meets(n.State)
-			})
-		})
+		at = v.before(at)
 	}
 	return path
 }
 
-// lastEnd is the node of those that ended last, or still runs.
-func (v View) lastEnd(among func(engine.NodeRun) bool) *engine.NodeRun {
+// before is the attempt whose end made node ready; nil where the run began with it.
+func (v View) before(node *engine.NodeRun) *engine.NodeRun {
+	earlier := v.lastEnd(func(n *engine.NodeRun) bool {
+		return n.Ref == node.Ref && n.Start == node.Start && n.Attempt == node.Attempt-1
+	})
+	trigger := v.Run.Body.Trigger(node.By)
+	if earlier != nil || trigger == nil {
+		return earlier
+	}
+	return v.lastEnd(func(n *engine.NodeRun) bool {
+		return n.State.Done() && !n.Ended.After(node.ReadyAt) && slices.ContainsFunc(trigger.Predicate.Conditions, func(c engine.Condition) bool {
+			return c.Ref == n.Ref && c.Meets(n.State)
+		})
+	})
+}
+
+// lastEnd is the attempt of those that ended last.
+func (v View) lastEnd(among func(*engine.NodeRun) bool) *engine.NodeRun {
 	var last *engine.NodeRun
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.State == engine.Skipped || n.Copied != "" || n.Started.IsZero() || !among(*n) {
-			continue
-		}
-		if last == nil || last.Ended.Before(n.Ended) && !last.Ended.IsZero() || n.Ended.IsZero() {
+		if timed(n) && among(n) && (last == nil || last.Ended.Before(n.Ended)) {
 			last = n
 		}
 	}
 	return last
 }
 
-// criticalText says how long the critical path was and what took most of it.
+// criticalText says how long the critical path was, how much of that nothing
+// worked, and what took most of it.
 func (v View) criticalText() string {
 	path := v.critical()
-	var total, most time.Duration
+	var total, waited, most time.Duration
 	name := ""
 	for _, n := range v.Nodes {
 		if !path[n.Key()] {
 			continue
 		}
-		d := show.Spent(n.Started, n.Ended, v.Now)
-		if total += d; d > most {
+		t := v.stretch(n)
+		d := t.ended.Sub(t.ready)
+		total += d
+		waited += t.turn.Sub(t.ready)
+		if d > most {
 			most, name = d, n.Name
 		}
 	}
-	if total == 0 {
+	if total <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("critical path %s · %d %% of it in %s", show.Length(total), 100*most/total, name)
+	text := "critical path " + show.Length(total)
+	if waited >= 50*time.Millisecond { // else it is written as 0.0 s
+		text += ", of which waiting " + show.Length(waited)
+	}
+	return text + fmt.Sprintf(" · %d %% of it in %s", 100*most/total, name)
 }
