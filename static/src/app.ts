@@ -14,6 +14,7 @@ import { startTheme } from "./theme";
 import { startTimes } from "./time";
 import { startTitle } from "./title";
 import { startToasts } from "./toast";
+import { startUnsaved } from "./unsaved";
 
 startTheme();
 startTimes();
@@ -28,4 +29,5 @@ startNames();
 startOnce();
 startPalette();
 startLag();
+startUnsaved();
 startLive();

@@ -16,7 +16,7 @@ import { Edge, Graph, Names } from "./model";
 import { Notices } from "./notices";
 import { unpack } from "./packed";
 import { startPalette } from "./palette";
-import { Panel } from "./panel";
+import { Host, Panel } from "./panel";
 import { Pointer } from "./pointer";
 import { Message, RunView } from "./run";
 import { SaveState, Sync, Watcher } from "./sync";
@@ -24,7 +24,7 @@ import { Data, Problem, Refusal } from "./types";
 import { View } from "./view";
 import { wire } from "./wire";
 
-export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
+export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Host {
   view!: View;
   camera!: Camera;
   graph!: Graph;
@@ -54,7 +54,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
     this.minimap = new Minimap(this, this.view, this.camera);
     this.menus = new Menus(this, this.stage, this);
     this.graph = new Graph(this.data.body ?? {});
-    this.panel = new Panel(document.getElementById("panel"), (card) => (card ? this.data.panel + card : `/workflows/${this.workflow}/panel`), () => this.sync?.settled() ?? Promise.resolve());
+    this.panel = new Panel(document.getElementById("panel"), (card) => (card ? this.data.panel + card : `/workflows/${this.workflow}/panel`), () => this.sync?.settled() ?? Promise.resolve(), this);
     this.pointer = new Pointer(this.stage, this);
     this.keyboard = new Keyboard(this.stage, this);
     this.listen();
@@ -115,7 +115,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
     startClipboard(this.stage, edits);
     this.panel.listen(sync, () => this.changed());
     addEventListener("beforeunload", (event) => {
-      if (sync.open > 0) event.preventDefault();
+      if (sync.open > 0 || this.panel.unsaved) event.preventDefault();
     });
     addEventListener("online", () => void sync.save());
     sync.start();
@@ -142,7 +142,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
     this.graph = new Graph(this.sync.body);
     const inGraph = this.stage.contains(document.activeElement);
     this.view.draw(this.sync.body, this.sync.infos);
-    if (this.chosen.settle(inGraph)) this.panel.show("");
+    if (this.chosen.settle(inGraph) && this.panel.drop()) this.refused(new Refusal("gone", "The card was deleted, and what was typed in its panel went with it."));
     this.mark();
     this.minimap.draw();
   }
@@ -167,6 +167,16 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground {
     this.chosen.select(cards);
     // The page of a run has no panel of the workflow.
     this.panel.show(this.selection.size === 0 && this.edits ? "" : this.chosen.only);
+  }
+
+  // What the panel tells (Host).
+
+  stays(card: string): void {
+    this.chosen.select(card ? [card] : []);
+    this.say("Not saved. The panel stays until it is saved or discarded.");
+  }
+  typed(unsaved: boolean): void {
+    this.notices.typed(unsaved);
   }
 
   focusCard(card: string | undefined): void {

@@ -6,6 +6,8 @@ import { View } from "./view";
 
 export class Notices {
   private wasSaving = false;
+  private unsaved = false; // something typed in the panel is not saved
+  private last: [SaveState, number, string] = ["saved", 0, ""];
 
   constructor(
     private root: HTMLElement,
@@ -27,20 +29,33 @@ export class Notices {
     setTimeout(hide, 5000);
   }
 
+  typed(unsaved: boolean): void {
+    if (unsaved === this.unsaved) return;
+    this.unsaved = unsaved;
+    this.head();
+  }
+
   saving(state: SaveState, open: number, why = ""): void {
+    this.last = [state, open, why];
+    this.head();
+    const told = state === "saved" && this.wasSaving;
+    this.wasSaving = state === "saving" && open > 0;
+    if (told) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+  }
+
+  // head says how far the work is saved.
+  private head(): void {
+    const [state, open, why] = this.last;
     const words = {
-      saved: "Saved",
+      saved: this.unsaved ? "Unsaved text" : "Saved",
       saving: "Saving…",
       offline: `Offline – ${open} ${open === 1 ? "change" : "changes"} kept`,
       stuck: `Not saved: ${why}`,
     }[state];
     for (const element of document.querySelectorAll<HTMLElement>("[data-save]")) {
       if (element.textContent !== words) element.textContent = words;
-      element.dataset["save"] = state;
+      element.dataset["save"] = state === "saved" && this.unsaved ? "unsaved" : state;
     }
-    const told = state === "saved" && this.wasSaving;
-    this.wasSaving = state === "saving" && open > 0;
-    if (told) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
   }
 
   problems(list: Problem[]): void {

@@ -4,22 +4,39 @@
 // panel still shows another card and takes no clicks, so that no tab or button
 // of that card can come in between. Requests for the panel replace each other
 // (hx-sync on it and on its tabs): the newest wins.
+//
+// Nothing that was typed is lost: leaving a panel saves it as its button does,
+// and where that is refused the panel stays, with the reason.
+import { unsaved } from "../unsaved";
 import { Sync } from "./sync";
 import { Info } from "./types";
 
 const rest = 120; // ms after a click, so that a double click asks once
+
+export interface Host {
+  stays(card: string): void; // the panel could not be left
+  typed(unsaved: boolean): void;
+}
 
 export class Panel {
   private shown: string | undefined;
   private loading: string | undefined; // a card whose panel was asked for and is not there yet
   private due: ReturnType<typeof setTimeout> | undefined;
   private asked = 0;
+  private saving: Promise<boolean> | undefined;
 
   constructor(
     private box: HTMLElement | null,
     private address: (card: string) => string,
     private settled: () => Promise<void>, // what was done so far is known to the server
+    private host: Host,
   ) {}
+
+  // unsaved says whether the panel holds what was typed and is not saved.
+  get unsaved(): boolean {
+    const form = this.box?.querySelector("#panel-form");
+    return !!form && unsaved(form);
+  }
 
   // adopt takes over what the server has drawn.
   adopt(card: string | undefined): void {
@@ -32,7 +49,20 @@ export class Panel {
     const { box } = this;
     if (!box) return;
     sign(box, sync.client);
+    const tell = () => {
+      box.classList.toggle("unsaved", this.unsaved);
+      this.host.typed(this.unsaved);
+    };
+    box.addEventListener("input", tell);
+    box.addEventListener("change", tell);
+    box.addEventListener("submit", (event) => {
+      if ((event.target as Element).id !== "panel-form") return;
+      event.preventDefault();
+      void this.save();
+    });
+    document.addEventListener("click", (event) => this.leaving(event), { capture: true });
     const learn = () => {
+      tell();
       const details = box.querySelector<HTMLElement>("[data-panel]");
       if (!details) return;
       sign(box, sync.client);
@@ -51,6 +81,10 @@ export class Panel {
   // show shows a card, or the workflow by ""; undefined leaves what is there. again also asks for the card
   // that is shown already.
   show(card: string | undefined, again = false): void {
+    if (card !== undefined && (card !== this.shown || again) && this.unsaved) {
+      void this.save().then((saved) => (saved ? this.show(card, again) : this.host.stays(this.shown ?? "")));
+      return;
+    }
     clearTimeout(this.due);
     this.loading = undefined;
     const turn = ++this.asked;
@@ -70,12 +104,52 @@ export class Panel {
   // refresh asks again for what is shown, unless something was typed there.
   refresh(): void {
     if (this.shown === undefined || !this.box) return;
-    const fields = [...this.box.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea")];
-    const options = [...this.box.querySelectorAll<HTMLOptionElement>("option")];
-    const typed =
-      fields.some((f) => f.value !== f.defaultValue || ("checked" in f && f.checked !== f.defaultChecked)) ||
-      options.some((o) => o.selected !== o.defaultSelected && o.closest("select")?.querySelector("option[selected]"));
-    if (!typed) this.show(this.shown, true);
+    if (!this.unsaved) this.show(this.shown, true);
+  }
+
+  // drop shows the workflow in the place of a card that is no longer there, and
+  // says whether something typed went with it.
+  drop(): boolean {
+    const lost = this.unsaved;
+    this.box?.replaceChildren();
+    this.show("");
+    return lost;
+  }
+
+  // save sends what was typed, and says whether the server took it. What was
+  // asked for meanwhile gets the same answer.
+  save(): Promise<boolean> {
+    this.saving ??= this.send().finally(() => (this.saving = undefined));
+    return this.saving;
+  }
+
+  private async send(): Promise<boolean> {
+    const { box } = this;
+    const form = box?.querySelector<HTMLFormElement>("#panel-form");
+    if (!box || !form) return true;
+    const focused = document.activeElement instanceof HTMLElement && box.contains(document.activeElement) ? document.activeElement.id : "";
+    box.inert = true; // what would be typed now would be lost
+    await this.settled();
+    await window.htmx?.ajax("POST", form.action, { source: form, target: "#panel", swap: "innerHTML" });
+    box.inert = false;
+    const wrong = box.querySelector<HTMLElement>("[aria-invalid=true]");
+    if (wrong) wrong.focus();
+    else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    return box.querySelector("[data-saved]") !== null && !this.unsaved;
+  }
+
+  // leaving saves before a click on what leads away from the panel, and lets the
+  // click happen once that is done. The answer may have drawn anew what was clicked.
+  private leaving(event: MouseEvent): void {
+    const way = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-leaves], a[href]") : null;
+    if (!way || !this.unsaved || event.ctrlKey || event.metaKey || event.shiftKey || way.matches("[target=_blank], [download]")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const { leaves } = way.dataset;
+    const same = leaves ? `[data-leaves="${leaves}"]` : `a[href="${CSS.escape(way.getAttribute("href")!)}"]`;
+    void this.save().then((saved) => {
+      if (saved) (way.isConnected ? way : document.querySelector<HTMLElement>(same))?.click();
+    });
   }
 
   private async load(card: string, turn: number): Promise<void> {
