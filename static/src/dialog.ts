@@ -16,7 +16,9 @@ export function startDialogs(): void {
     else if (!target.closest(".side")) document.querySelector(".app")?.classList.remove("menu");
     const pick = act("pick");
     if (pick) picked(pick);
-    act("remove")?.closest(".part")?.remove();
+    const part = act("remove")?.closest<HTMLElement>(".part");
+    part?.closest("form")?.toggleAttribute("data-unsaved", true);
+    part?.remove();
   });
   // A list that a button dropped down closes by a click elsewhere or by Escape.
   document.addEventListener("click", (event) => {

@@ -6,6 +6,7 @@ export function startNames(): void {
     if (!(input instanceof HTMLInputElement) || !/^(source|step)\.\d+\.name$/.test(input.name)) return;
     const before = input.defaultValue;
     input.defaultValue = input.value;
+    input.form?.toggleAttribute("data-unsaved", true);
     for (const option of input.form?.querySelectorAll("option") ?? []) {
       if (option.value !== before || !/^sink\.\d+\.from$/.test(option.closest("select")?.name ?? "")) continue;
       option.value = input.value;

@@ -20,6 +20,8 @@ type Fields struct {
 	Shown  int   // the earlier version that the form holds; 0 for the draft
 	Errors map[string]string
 	Typed  string // the arguments as they were typed
+	// Unsaved says that the form holds what was typed, which no draft has yet.
+	Unsaved bool
 }
 
 // FormOf is the form before anything was typed.
@@ -30,7 +32,7 @@ func FormOf(d engine.Draft[engine.JobBody]) Fields {
 // ReadForm reads what was typed. What the form does not show is kept: of the
 // job from its draft, of a part from the field "rest" beside it.
 func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
-	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}}
+	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}, Unsaved: true}
 	f.Base, _ = strconv.ParseInt(values.Get("base"), 10, 64)
 	b := &f.Body
 	b.Description = strings.TrimSpace(values.Get("description"))
