@@ -378,6 +378,7 @@ func (s *Store) Pace(ctx context.Context, job engine.ID) (bookmark.Pace, error) 
 			pace.Shortest = spent
 		}
 		pace.Bytes += n.Counts.BytesIn
+		pace.Rows += n.Counts.RowsOut
 		pace.Spent += spent
 	}
 	return pace, nil

@@ -9,6 +9,7 @@ package engine
 import (
 	"crypto/rand"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -146,4 +147,21 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%.0f %s", value, suffix)
 	}
 	return fmt.Sprintf("%.1f %s", value, suffix)
+}
+
+// Count writes n with thousands marked: 612,440.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
 }

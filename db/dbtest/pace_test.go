@@ -23,7 +23,7 @@ func TestThePaceCountsRunsFromWhenTheyCouldStart(t *testing.T) {
 			run := engine.Run{ID: engine.NewID(at), Kind: engine.RunJob, Object: job, Name: "load", Started: at}
 			node := engine.NodeRun{
 				Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: job}, Name: "load", Start: 1, Attempt: 1, State: state, Copied: copied,
-				Counts: engine.Counts{BytesIn: bytes}, ReadyAt: at, Started: at.Add(spent / 2), Ended: at.Add(spent),
+				Counts: engine.Counts{BytesIn: bytes, RowsIn: bytes, RowsOut: bytes / 10}, ReadyAt: at, Started: at.Add(spent / 2), Ended: at.Add(spent),
 			}
 			for _, w := range store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
 				return flow.Writes{Run: run, Nodes: []engine.NodeRun{node}}, nil
@@ -40,7 +40,7 @@ func TestThePaceCountsRunsFromWhenTheyCouldStart(t *testing.T) {
 		got, err := store.Pace(t.Context(), job)
 
 		must(t, err)
-		if want := (bookmark.Pace{Bytes: 1500, Spent: 6 * time.Second, Shortest: 2 * time.Second}); got != want {
+		if want := (bookmark.Pace{Bytes: 1500, Rows: 150, Spent: 6 * time.Second, Shortest: 2 * time.Second}); got != want {
 			t.Errorf("Pace = %+v, want %+v", got, want)
 		}
 	})

@@ -3,6 +3,7 @@ package bookmark
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type Preview struct {
 // their end. It is zero where none has read anything.
 type Pace struct {
 	Bytes    int64 // of input, in all of them
+	Rows     int64 // that they wrote, into all their targets
 	Spent    time.Duration
 	Shortest time.Duration // of one run
 }
@@ -44,6 +46,15 @@ func (p Pace) Time(bytes int64) time.Duration {
 		return 0
 	}
 	return max(p.Shortest, time.Duration(float64(bytes)/float64(p.Bytes)*float64(p.Spent)))
+}
+
+// Writes is about how many rows a run writes that reads bytes; known is false
+// where no run has been seen.
+func (p Pace) Writes(bytes int64) (rows int64, known bool) {
+	if p.Bytes == 0 {
+		return 0, false
+	}
+	return int64(math.Round(float64(bytes) / float64(p.Bytes) * float64(p.Rows))), true
 }
 
 // Preview plans the next run as it would be after a move.
@@ -98,7 +109,7 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 		return p, err
 	}
 	p.Estimate = pace.Time(bytesOf(p.Plan.Taken))
-	p.Alarm, p.Safe = alarm(job, p.Again, rowsPerByte(history))
+	p.Alarm, p.Safe = alarm(job, p.Again, pace)
 	return p, nil
 }
 
@@ -128,30 +139,16 @@ func bytesOf(taken []engine.Planned) (sum int64) {
 	return sum
 }
 
-// rowsPerByte is the density of the source in the advances seen so far.
-func rowsPerByte(history []engine.BookmarkMove) float64 {
-	var rows, bytes int64
-	for _, m := range history {
-		if m.Kind == engine.MoveAdvance {
-			rows += m.Rows
-			bytes += m.InBytes
-		}
-	}
-	if bytes == 0 {
-		return 0
-	}
-	return float64(rows) / float64(bytes)
-}
-
 // alarm says what the sinks of a job do with rows that come again. It is safe
 // only under the rules of bookmarks.md, Safe writes.
-func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
+func alarm(job engine.Job, again engine.Tally, pace Pace) (string, bool) {
 	if again.Files == 0 {
 		return "Nothing that was read comes again.", true
 	}
+	rows := rowsTwice(pace, again.Bytes, len(job.SQL.Sinks))
 	said, safe := "This job writes nothing.", true
 	for i, sink := range job.SQL.Sinks {
-		text, harmless := alarmOf(sink, int64(float64(again.Bytes)*density))
+		text, harmless := alarmOf(sink, rows)
 		if i == 0 || safe && !harmless { // the first that is not safe speaks for all
 			said, safe = text, harmless
 		}
@@ -159,8 +156,23 @@ func alarm(job engine.Job, again engine.Tally, density float64) (string, bool) {
 	return said, safe
 }
 
-// alarmOf says what one sink does with about so many rows that come again.
-func alarmOf(sink engine.Sink, rows int64) (string, bool) {
+// rowsTwice says how many rows of an append come again, by what a job has written
+// of what it read. Of several targets only the sum is known.
+func rowsTwice(pace Pace, bytes int64, sinks int) string {
+	rows, known := pace.Writes(bytes)
+	switch {
+	case !known:
+		return "what is read again"
+	case sinks > 1:
+		return "up to " + engine.Count(rows) + " rows"
+	case rows == 1:
+		return "about 1 row"
+	}
+	return "about " + engine.Count(rows) + " rows"
+}
+
+// alarmOf says what one sink does with the rows that come again.
+func alarmOf(sink engine.Sink, rows string) (string, bool) {
 	switch sink.Mode {
 	case engine.OverwritePartitions:
 		return fmt.Sprintf("%s is overwritten partition by partition: each partition that is touched is rebuilt whole.", sink.Place()), true
@@ -174,5 +186,5 @@ func alarmOf(sink engine.Sink, rows int64) (string, bool) {
 		return fmt.Sprintf("%s is replaced whole.", sink.Place()), true
 	case engine.Append, "":
 	}
-	return fmt.Sprintf("%s appends: about %d rows would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
+	return fmt.Sprintf("%s appends: %s would stand twice. Choose merge by key or overwrite partitions for this target first.", sink.Place(), rows), false
 }

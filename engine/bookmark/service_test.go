@@ -64,17 +64,41 @@ func TestPickedFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestTheAlarmIsThatOfTheTargetThatIsNotSafe: a job may write to several.
+// TestTheAlarmIsThatOfTheTargetThatIsNotSafe: a job may write to several. It
+// counts the rows that were written, which may be fewer than those that were read.
 func TestTheAlarmIsThatOfTheTargetThatIsNotSafe(t *testing.T) {
 	t.Parallel()
-	w := readWorld(t, engine.Merge)
-	w.job.SQL.Sinks = append(w.job.SQL.Sinks, engine.Sink{From: "src", Path: "log", Mode: engine.Append})
+	tests := map[string]struct {
+		pace func(bytes int64) bookmark.Pace
+		also engine.WriteMode
+		want string
+	}{
+		"by what was written": {func(bytes int64) bookmark.Pace { return bookmark.Pace{Bytes: 2 * bytes, Rows: 24_690} }, "", "log appends: about 12,345 rows would stand twice."},
+		"one row":             {func(bytes int64) bookmark.Pace { return bookmark.Pace{Bytes: bytes, Rows: 1} }, "", "log appends: about 1 row would stand twice."},
+		"never run":           {func(int64) bookmark.Pace { return bookmark.Pace{} }, "", "log appends: what is read again would stand twice."},
+		"of two targets":      {func(bytes int64) bookmark.Pace { return bookmark.Pace{Bytes: bytes, Rows: 7000} }, engine.Merge, "log appends: up to 7,000 rows would stand twice."},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := readWorld(t, engine.Merge)
+			sinks := []engine.Sink{{From: "src", Path: "log", Mode: engine.Append}}
+			if tt.also != "" {
+				sinks = append(w.job.SQL.Sinks, sinks...)
+			}
+			w.job.SQL.Sinks = sinks
+			service, reset := w.service(noon.AddDate(0, 0, 5)), bookmark.Move{Kind: engine.MoveReset}
+			first, err := service.Preview(t.Context(), w.mark.ID, reset, "owner")
+			must(t, err)
+			w.pace = tt.pace(first.Again.Bytes)
 
-	p, err := w.service(noon.AddDate(0, 0, 5)).Preview(t.Context(), w.mark.ID, bookmark.Move{Kind: engine.MoveReset}, "owner")
+			p, err := service.Preview(t.Context(), w.mark.ID, reset, "owner")
 
-	must(t, err)
-	if p.Safe || !strings.HasPrefix(p.Alarm, "log appends: about ") {
-		t.Errorf("got %t with %q, want the alarm of the target that appends", p.Safe, p.Alarm)
+			must(t, err)
+			if p.Safe || !strings.HasPrefix(p.Alarm, tt.want) {
+				t.Errorf("got %t with %q, want %q", p.Safe, p.Alarm, tt.want)
+			}
+		})
 	}
 }
 

@@ -36,7 +36,8 @@ type world struct {
 	pages   map[string][]byte
 	mark    *engine.Bookmark
 	history []engine.BookmarkMove // newest first
-	inputs  []flow.Input          // newest first
+	pace    bookmark.Pace
+	inputs  []flow.Input // newest first
 	job     engine.Job
 	// left is the batch that a dead server left open; stages and target are
 	// what lies there, the target by how often each content does.
@@ -189,7 +190,7 @@ func (w *world) Inputs(context.Context, engine.ID, string, int) ([]flow.Input, e
 	return slices.Clone(w.inputs), nil
 }
 
-func (w *world) Pace(context.Context, engine.ID) (bookmark.Pace, error) { return bookmark.Pace{}, nil }
+func (w *world) Pace(context.Context, engine.ID) (bookmark.Pace, error) { return w.pace, nil }
 
 func (w *world) service(now time.Time) *bookmark.Service {
 	return &bookmark.Service{Store: w, Planner: w.planner(), Now: func() time.Time { return now }}

@@ -4,7 +4,6 @@ package show
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -83,21 +82,7 @@ func OfRun(run engine.Run) Sign {
 }
 
 // Count writes n with thousands marked: 612,440.
-func Count(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return sign + b.String()
-}
+func Count(n int64) string { return engine.Count(n) }
 
 // Many writes n with the right form of a noun: 1 file, 3 files.
 func Many(n int64, one string) string {
