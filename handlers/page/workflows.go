@@ -92,7 +92,11 @@ func (p *Pages) workflowList(c web.Ctx) (workflow.Listing, error) {
 	ctx, now := c.Request().Context(), p.Now()
 	list := workflow.Listing{Now: now, CSRF: p.Sessions.Token(c), Filter: strings.TrimSpace(c.QueryParam("name"))}
 	if p.Sample != nil {
-		list.SampleFolder = p.Sample.Folder()
+		folder, err := p.Sample.Folder(ctx)
+		if err != nil {
+			return list, err
+		}
+		list.SampleFolder = folder
 	}
 	workflows, err := p.Store.Workflows(ctx)
 	if err != nil {

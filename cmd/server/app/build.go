@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +59,8 @@ type house struct {
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics
-	address string // at which people see the server, once it listens
+	address string      // at which people see the server, once it listens
+	sampled atomic.Bool // the sample was made, or looked for, at the start
 }
 
 // build wires the rooms. Nothing here waits or talks to anything.

@@ -11,8 +11,9 @@ import (
 	"dogear/handlers/page"
 )
 
-// sample makes the sample pipeline on the first start and runs it once.
+// sample makes the sample pipeline, where it is not there, and runs it once.
 func (h *house) sample(ctx context.Context) error {
+	defer h.sampled.Store(true)
 	_, err := h.store.WorkflowNamed(ctx, sample.Name)
 	if err == nil {
 		return nil
@@ -45,8 +46,20 @@ func (h *house) sampleFiles() sample.Files {
 // samples adds files to the sample pipeline for a page's button.
 type samples struct{ h *house }
 
-// Folder is where the files of the sample lie.
-func (s samples) Folder() string { return s.h.sampleFiles().Dir }
+// Folder is where the files of the sample lie; "" once somebody has deleted its
+// workflow.
+func (s samples) Folder(ctx context.Context) (string, error) {
+	if s.h.sampled.Load() { // else it is still to come
+		_, err := s.h.store.WorkflowNamed(ctx, sample.Name)
+		if engine.CodeOf(err) == engine.NotFound {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return s.h.sampleFiles().Dir, nil
+}
 
 // AddNextDay adds the next day's files and says what it added.
 func (s samples) AddNextDay(context.Context) (string, error) {

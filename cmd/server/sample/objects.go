@@ -13,6 +13,8 @@ const Name = "daily-sales-pipeline"
 
 // Store is where the objects of the sample are made.
 type Store interface {
+	JobDrafts(ctx context.Context) ([]engine.Draft[engine.JobBody], error)
+	CrawlerDrafts(ctx context.Context) ([]engine.Draft[engine.CrawlerBody], error)
 	CreateJob(ctx context.Context, name string, body engine.JobBody, by string, now time.Time) (engine.ID, error)
 	PublishJob(ctx context.Context, id engine.ID, by string, now time.Time) (engine.Job, error)
 	CreateCrawler(ctx context.Context, name string, body engine.CrawlerBody, by string, now time.Time) (engine.ID, error)
@@ -25,7 +27,8 @@ type Store interface {
 const by = "sample"
 
 // Make makes the jobs, the crawler and the workflow of the sample and returns
-// the workflow. Paths are relative to the folder of the server's files.
+// the workflow. Jobs and a crawler of their names that are there already are left
+// as they are and become part of it. Paths are relative to the folder of the server's files.
 func Make(ctx context.Context, store Store, now time.Time) (engine.Workflow, error) {
 	curate, err := makeJob(ctx, store, "raw-to-curated", curated(), now)
 	if err != nil {
@@ -35,17 +38,11 @@ func Make(ctx context.Context, store Store, now time.Time) (engine.Workflow, err
 	if err != nil {
 		return engine.Workflow{}, err
 	}
-	crawler, err := store.CreateCrawler(ctx, "curated-crawler", engine.CrawlerBody{
-		Description: "Finds the curated orders and keeps their table and partitions in the catalog.",
-		Targets:     []engine.CrawlerTarget{{Path: "curated/sales"}}, Database: "sales_curated",
-	}, by, now)
+	crawler, err := makeCrawler(ctx, store, now)
 	if err != nil {
 		return engine.Workflow{}, err
 	}
-	if _, err := store.PublishCrawler(ctx, crawler, by, now); err != nil {
-		return engine.Workflow{}, err
-	}
-	body := pipeline(curate, export, engine.Ref{Kind: engine.KindCrawler, ID: crawler}, now)
+	body := pipeline(curate, export, crawler, now)
 	id, err := store.CreateWorkflow(ctx, Name, body, by, now)
 	if err != nil {
 		return engine.Workflow{}, err
@@ -60,12 +57,43 @@ func Make(ctx context.Context, store Store, now time.Time) (engine.Workflow, err
 }
 
 func makeJob(ctx context.Context, store Store, name string, body engine.JobBody, now time.Time) (engine.Ref, error) {
-	id, err := store.CreateJob(ctx, name, body, by, now)
+	there, err := store.JobDrafts(ctx)
 	if err != nil {
 		return engine.Ref{}, err
 	}
-	_, err = store.PublishJob(ctx, id, by, now)
-	return engine.Ref{Kind: engine.KindJob, ID: id}, err
+	head, err := headOf(there, name, func() (engine.ID, error) { return store.CreateJob(ctx, name, body, by, now) })
+	if err == nil && head.Version == 0 {
+		_, err = store.PublishJob(ctx, head.ID, by, now)
+	}
+	return engine.Ref{Kind: engine.KindJob, ID: head.ID}, err
+}
+
+func makeCrawler(ctx context.Context, store Store, now time.Time) (engine.Ref, error) {
+	const name = "curated-crawler"
+	there, err := store.CrawlerDrafts(ctx)
+	if err != nil {
+		return engine.Ref{}, err
+	}
+	body := engine.CrawlerBody{
+		Description: "Finds the curated orders and keeps their table and partitions in the catalog.",
+		Targets:     []engine.CrawlerTarget{{Path: "curated/sales"}}, Database: "sales_curated",
+	}
+	head, err := headOf(there, name, func() (engine.ID, error) { return store.CreateCrawler(ctx, name, body, by, now) })
+	if err == nil && head.Version == 0 {
+		_, err = store.PublishCrawler(ctx, head.ID, by, now)
+	}
+	return engine.Ref{Kind: engine.KindCrawler, ID: head.ID}, err
+}
+
+// headOf is the one of that name among those that are there, else a new one.
+func headOf[B any](there []engine.Draft[B], name string, create func() (engine.ID, error)) (engine.Head, error) {
+	for i := range there {
+		if there[i].Name == name {
+			return there[i].Head, nil
+		}
+	}
+	id, err := create()
+	return engine.Head{ID: id, Name: name}, err
 }
 
 // pipeline is the graph: a schedule starts the curation; its success starts
