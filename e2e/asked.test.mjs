@@ -77,7 +77,7 @@ test("A05 and A09 triggers that nobody turns off have no switch; one of events t
   await takes.waitFor({ state: "detached" });
   await trigger(page, "by hand").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Rename" }).waitFor();
-  assert.equal(await page.getByRole("menuitem", { name: "Disable" }).count(), 0);
+  assert.equal(await page.getByRole("menuitem", { name: "Pause" }).count(), 0);
   await page.keyboard.press("Escape");
   await trigger(page, "by hand").click();
   await page.getByTestId("driven").getByText("Publishing it starts nothing").waitFor();

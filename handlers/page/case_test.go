@@ -217,14 +217,16 @@ func TestA05ATriggerOnDemandHasNoSwitch(t *testing.T) {
 	trigger := s.trigger(t, id)
 
 	_, panel := s.get(t, "/workflows/"+string(id)+"/cards/"+string(trigger.ID))
-	saved, after := s.change(t, "/workflows/"+string(id)+"/cards/"+string(trigger.ID), url.Values{"name": {"by a person"}, "seen.name": {"by hand"}})
+	saved, _ := s.change(t, "/workflows/"+string(id)+"/cards/"+string(trigger.ID), url.Values{"name": {"by a person"}, "seen.name": {"by hand"}})
 	_, dialog := s.get(t, "/workflows/"+string(id)+"/run")
+	drawn, err := s.store.Draft(t.Context(), id)
+	must(t, err)
 
 	contains(t, "the panel", panel, "Publishing it starts nothing", "Run…", "/workflows/"+string(id)+"/run")
 	if strings.Contains(panel, `name="enabled"`) {
 		t.Error("the panel of a trigger on demand has a switch")
 	}
-	if saved != http.StatusOK || strings.Contains(after, "Disabled") {
+	if saved != http.StatusOK || drawn.Body.Trigger(trigger.ID).Disabled {
 		t.Errorf("saving its name = %d and turned it off", saved)
 	}
 	contains(t, "the dialog", dialog, "Run w v1 now?", "It begins with raw-to-curated", `name="sure"`, "{{due.date}}", "property.Day")

@@ -35,10 +35,8 @@ func Fires(t *engine.Trigger) string {
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
-	case t.Disabled && (t.Type == engine.Scheduled || t.Type == engine.OnEvent):
-		return "Paused"
 	case t.Disabled && t.Type != engine.OnDemand:
-		return "Disabled"
+		return "Paused"
 	case t.Type == engine.OnDemand:
 		return "On demand"
 	case t.Type == engine.Scheduled:

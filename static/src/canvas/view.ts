@@ -273,8 +273,7 @@ export function triggerIcon(t: Trigger): string {
 }
 
 export function triggerSub(t: Trigger, info?: Info): string {
-  if (t.disabled && (t.type === "scheduled" || t.type === "event")) return "Paused";
-  if (t.disabled && t.type !== "on_demand") return "Disabled";
+  if (t.disabled && t.type !== "on_demand") return "Paused";
   if (t.type === "on_demand") return "On demand";
   // Only the server can say a schedule or a rule of events in words.
   if (t.type === "scheduled") return info?.sub || t.zone || "UTC";
