@@ -28,7 +28,7 @@ export const table: Key[] = [
   { keys: ["Mod+Delete", "Mod+Backspace"], act: "heal", does: "Delete, and connect what stood before with what came after", edits: true },
   { keys: ["Mod+z"], act: "undo", does: "Undo", edits: true },
   { keys: ["Mod+Shift+z", "Mod+y"], act: "redo", does: "Redo", edits: true },
-  { keys: ["d"], act: "disable", does: "Enable or disable the trigger", edits: true },
+  { keys: ["d"], act: "disable", does: "Pause or enable the trigger", edits: true },
   { keys: ["Shift+T"], act: "tidy", does: "Tidy up", edits: true },
   { keys: ["+", "="], act: "zoom-in", does: "Zoom in" },
   { keys: ["-"], act: "zoom-out", does: "Zoom out" },
@@ -63,6 +63,8 @@ export function showKeys(): void {
   sheet.className = "sheet keys";
   const heading = document.createElement("h2");
   heading.textContent = "Keys of the canvas";
+  heading.tabIndex = -1;
+  heading.autofocus = true; // else the focus is on Close, and the list scrolled to its end
   const list = document.createElement("dl");
   for (const { keys, does } of table) {
     const dt = document.createElement("dt");
