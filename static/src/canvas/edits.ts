@@ -28,7 +28,7 @@ export interface Bench {
   details(card: string): void;
   renamed(card: string, name: string): void; // wherever the name stands beside the card
   choose(at: Spot, label: string, choices: Choice[], search?: string): void;
-  refused(refusal: Refusal): void;
+  refused(refusal: Refusal, passing?: boolean): void;
   say(text: string): void;
 }
 
@@ -81,7 +81,7 @@ export class Edits {
   // complain lights the way that an edge would close, and says so.
   complain(from: string, to: string): void {
     const refusal = refuse(this.bench.graph, this.names(), from, to);
-    if (refusal && refusal.code !== "same") this.bench.refused(refusal);
+    if (refusal && refusal.code !== "same") this.bench.refused(refusal, true);
   }
 
   connect(from: string, to: string): void {

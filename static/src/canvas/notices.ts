@@ -6,6 +6,8 @@ import { View } from "./view";
 
 export class Notices {
   private wasSaving = false;
+  private passing = false; // what is refused now was only pointed at
+  private hiding: ReturnType<typeof setTimeout> | undefined;
   private unsaved = false; // something typed in the panel is not saved
   private last: [SaveState, number, string] = ["saved", 0, ""];
 
@@ -20,13 +22,27 @@ export class Notices {
     if (box) box.textContent = text;
   }
 
-  refused(refusal: Refusal): void {
+  // refused says why something was not done. What a drag says in passing goes when
+  // the drag goes on to something better (calm).
+  refused(refusal: Refusal, passing = false): void {
     const box = this.root.querySelector<HTMLElement>(".refused")!;
     box.textContent = refusal.message;
     box.classList.add("shown");
     if (refusal.path.length > 1) this.view.light(refusal.path);
-    const hide = () => (box.matches(":hover") ? setTimeout(hide, 1000) : box.classList.remove("shown"));
-    setTimeout(hide, 5000);
+    this.passing = passing;
+    const hide = () => {
+      if (box.matches(":hover")) this.hiding = setTimeout(hide, 1000);
+      else box.classList.remove("shown");
+    };
+    clearTimeout(this.hiding);
+    this.hiding = setTimeout(hide, 5000);
+  }
+
+  // calm takes back what a drag said in passing.
+  calm(): void {
+    if (!this.passing) return;
+    clearTimeout(this.hiding);
+    this.root.querySelector(".refused")?.classList.remove("shown");
   }
 
   typed(unsaved: boolean): void {

@@ -19,6 +19,7 @@ export interface Host {
   connecting(): string | undefined; // from which card, by a tap or a key
   endConnect(): void;
   say(text: string): void;
+  calm(): void; // what was refused in passing no longer matters
 }
 
 interface Gesture {
@@ -319,12 +320,14 @@ export class Pointer {
           over = aimed;
           if (over) view.cards.get(over)?.classList.add("aimed");
           if (over && barred.has(over)) edits.complain(from, over);
+          else this.host.calm();
         }
         const box = over ? view.boxes.get(over) : undefined;
         line.to(box ? { x: box.x, y: box.y + box.h / 2 } : at, over !== undefined && barred.has(over));
       },
       end: (event) => {
         finish();
+        this.host.calm();
         // A tap on the dot waits for a tap on the card that comes next.
         if (!pulled) return this.host.connectFrom(from);
         const at = camera.toWorld(camera.at(event));
@@ -332,7 +335,10 @@ export class Pointer {
         if (onto && onto !== from) edits.connect(from, onto);
         else if (!onto) edits.drop(from, event);
       },
-      cancel: finish,
+      cancel: () => {
+        finish();
+        this.host.calm();
+      },
     };
   }
 
