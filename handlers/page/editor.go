@@ -79,7 +79,7 @@ func (p *Pages) editor(c web.Ctx) error {
 		Section: "Workflows",
 		Crumbs:  []layout.Crumb{{Label: "Workflows", Href: "/workflows"}, {Label: desk.draft.Name}},
 		Actions: editor.Head(state),
-		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:bookmarks", "changed:events"},
+		Live:    []string{"draft:" + string(desk.draft.Workflow) + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:workflows", "changed:bookmarks", "changed:events"},
 		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
 		Wide: true,
 	}, editor.Page(state, canvas.Palette(view.Base, desk.items("")), canvas.Canvas(view), editor.Details(panel)))

@@ -37,7 +37,7 @@ func (p *Pages) showTab(c web.Ctx, desk *desk, tab editor.Tab, content templ.Com
 		Section: "Workflows",
 		Crumbs:  []layout.Crumb{{Label: "Workflows", Href: "/workflows"}, {Label: desk.draft.Name}},
 		Actions: editor.Status(state),
-		Live:    []string{"draft:" + id + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:runs"},
+		Live:    []string{"draft:" + id + "@" + strconv.FormatInt(desk.draft.Seq, 10), "changed:workflows", "changed:runs"},
 		Wide:    true,
 	}, editor.Under(state, tab, content))
 }

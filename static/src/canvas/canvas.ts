@@ -12,7 +12,7 @@ import { showKeys } from "./keys";
 import { Choice, closeMenu, Spot } from "./menu";
 import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
-import { Edge, Graph, Names } from "./model";
+import { about, Edge, Graph, Names } from "./model";
 import { Notices } from "./notices";
 import { unpack } from "./packed";
 import { startPalette } from "./palette";
@@ -143,12 +143,16 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     const inGraph = this.stage.contains(document.activeElement);
     this.view.draw(this.sync.body, this.sync.infos);
     if (this.chosen.settle(inGraph) && this.panel.drop()) this.refused(new Refusal("gone", "The card was deleted, and what was typed in its panel went with it."));
+    this.panel.follow();
     this.mark();
     this.minimap.draw();
   }
 
-  refused(refusal: Refusal): void {
-    this.notices.refused(refusal);
+  refused(refusal: Refusal, passing = false): void {
+    this.notices.refused(refusal, passing);
+  }
+  calm(): void {
+    this.notices.calm();
   }
   saving(state: SaveState, open: number, why?: string): void {
     this.notices.saving(state, open, why);
@@ -177,6 +181,12 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   }
   typed(unsaved: boolean): void {
     this.notices.typed(unsaved);
+  }
+  about(card: string): string {
+    return this.sync ? about(this.sync.body, card) : "";
+  }
+  known(): number {
+    return this.sync ? this.sync.known : 0;
   }
 
   focusCard(card: string | undefined): void {

@@ -233,3 +233,12 @@ export type { Logic };
 // it: a person's start and an event come from outside. An event trigger that is off
 // can be turned on.
 export const switched = (t: Trigger): boolean => t.type === "scheduled" || t.type === "conditional" || (t.type === "event" && !!t.disabled);
+
+// about is what the panel of a card shows of body, "" being the workflow's: two
+// bodies that say the same of a card have the same panel. A name is told apart.
+export function about(body: Body, card: string): string {
+  if (card === "") return JSON.stringify([body.description, body.properties, body.max_runs, body.timeout]);
+  const own = body.triggers?.find((t) => t.id === card);
+  if (own) return JSON.stringify({ ...own, name: "" });
+  return JSON.stringify(body.triggers?.filter((t) => t.actions?.some((a) => key(a.ref) === card)));
+}

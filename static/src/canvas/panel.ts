@@ -16,6 +16,8 @@ const rest = 120; // ms after a click, so that a double click asks once
 export interface Host {
   stays(card: string): void; // the panel could not be left
   typed(unsaved: boolean): void;
+  about(card: string): string; // all that the panel shows of a card and the graph knows
+  known(): number; // the change up to which the graph is what the server has; Infinity with what is on its way
 }
 
 export class Panel {
@@ -24,6 +26,8 @@ export class Panel {
   private due: ReturnType<typeof setTimeout> | undefined;
   private asked = 0;
   private saving: Promise<boolean> | undefined;
+  private about = ""; // what the graph said of the card when its panel was drawn
+  private seq = 0; // the change up to which the panel is drawn
 
   constructor(
     private box: HTMLElement | null,
@@ -41,6 +45,7 @@ export class Panel {
   // adopt takes over what the server has drawn.
   adopt(card: string | undefined): void {
     this.shown = card;
+    if (card !== undefined) this.about = this.host.about(card);
   }
 
   // listen takes over what a form of the panel saves: the name on a card, and that
@@ -61,6 +66,14 @@ export class Panel {
       void this.save();
     });
     document.addEventListener("click", (event) => this.leaving(event), { capture: true });
+    // What is typed while a refresh is on its way stays.
+    box.addEventListener("htmx:before:swap", (event) => {
+      const { ctx } = (event as CustomEvent<{ ctx: { sourceElement: Element } }>).detail;
+      if (ctx.sourceElement !== box || !this.unsaved) return;
+      event.preventDefault();
+      this.warn();
+    });
+    document.body.addEventListener("dogear:workflows-changed", () => this.refresh()); // published, perhaps elsewhere
     const learn = () => {
       tell();
       const details = box.querySelector<HTMLElement>("[data-panel]");
@@ -71,7 +84,8 @@ export class Panel {
         sync.infos[card] = JSON.parse(info) as Info;
         changed();
       }
-      sync.pull(Number(seq));
+      this.seq = Number(seq);
+      sync.pull(this.seq);
       // A job's own draft has no topic: the head counts its changes by this.
       if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
     };
@@ -87,7 +101,7 @@ export class Panel {
     }
     clearTimeout(this.due);
     this.loading = undefined;
-    const turn = ++this.asked;
+    this.asked++;
     const url = new URL(location.href);
     if (card) url.searchParams.set("node", card);
     else url.searchParams.delete("node");
@@ -98,13 +112,43 @@ export class Panel {
       return;
     }
     this.box.inert = card !== this.shown;
+    this.ask(card);
+  }
+
+  // ask asks for the panel of a card once the person rests.
+  private ask(card: string): void {
+    clearTimeout(this.due);
+    const turn = ++this.asked;
     this.due = setTimeout(() => void this.load(card, turn), rest);
+  }
+
+  // follow draws the panel anew where the graph says something else of its card
+  // than it did, unless the panel itself has saved that. What was typed stays.
+  follow(): void {
+    if (this.shown === undefined) return;
+    const about = this.host.about(this.shown);
+    if (about === this.about) return;
+    this.about = about;
+    if (this.host.known() <= this.seq) return;
+    if (this.unsaved) this.warn();
+    else this.ask(this.shown);
+  }
+
+  // warn says that what is beside the typed text is no longer so.
+  private warn(): void {
+    const form = this.box?.querySelector("#panel-form");
+    if (!form || form.querySelector("[data-stale]")) return;
+    const note = document.createElement("p");
+    note.className = "note warn";
+    note.setAttribute("role", "status");
+    note.dataset["stale"] = "";
+    note.textContent = "This was changed meanwhile. What you typed is still here: save it, or discard it to see the change.";
+    form.prepend(note);
   }
 
   // refresh asks again for what is shown, unless something was typed there.
   refresh(): void {
-    if (this.shown === undefined || !this.box) return;
-    if (!this.unsaved) this.show(this.shown, true);
+    if (this.shown !== undefined && !this.unsaved) this.ask(this.shown);
   }
 
   // drop shows the workflow in the place of a card that is no longer there, and
@@ -127,7 +171,7 @@ export class Panel {
     const { box } = this;
     const form = box?.querySelector<HTMLFormElement>("#panel-form");
     if (!box || !form) return true;
-    const focused = document.activeElement instanceof HTMLElement && box.contains(document.activeElement) ? document.activeElement.id : "";
+    const focused = focusIn(box);
     box.inert = true; // what would be typed now would be lost
     await this.settled();
     await window.htmx?.ajax("POST", form.action, { source: form, target: "#panel", swap: "innerHTML" });
@@ -155,14 +199,22 @@ export class Panel {
   private async load(card: string, turn: number): Promise<void> {
     // A card that the server does not know yet has no panel yet.
     await this.settled();
-    if (turn !== this.asked) return;
+    const { box } = this;
+    if (turn !== this.asked || !box) return;
+    const same = card === this.shown;
+    if (same && this.unsaved) return this.warn();
+    const focused = same ? focusIn(box) : "";
+    const about = this.host.about(card);
     this.shown = undefined; // from here on an answer may come at any moment
     this.loading = card;
     await window.htmx?.ajax("GET", this.address(card), { source: "#panel", target: "#panel", swap: "innerHTML" });
     if (turn !== this.asked) return;
     this.loading = undefined;
     this.shown = card;
-    this.box!.inert = false;
+    this.about = about;
+    box.inert = false;
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    this.follow();
   }
 
   // renamed is told that a card has got another name on the canvas. A panel that
@@ -184,6 +236,11 @@ export class Panel {
     if (this.box && !this.box.inert) focus();
     else this.box?.addEventListener("htmx:after:swap", () => setTimeout(focus), { once: true });
   }
+}
+
+// focusIn is the id of the field in box that has the focus.
+function focusIn(box: HTMLElement): string {
+  return box.contains(document.activeElement) ? document.activeElement!.id : "";
 }
 
 // sign puts the name of a tab into the form of the panel: what it saves is an

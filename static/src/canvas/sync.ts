@@ -69,6 +69,11 @@ export class Sync {
   get open(): number {
     return this.pending.length;
   }
+  // known is the change up to which the body is what the server has; with what is
+  // still on its way it is ahead of every change.
+  get known(): number {
+    return this.pending.length > 0 ? Infinity : this.seq;
+  }
   get canUndo(): boolean {
     return this.undoable.length > 0;
   }
