@@ -8,9 +8,9 @@ import (
 	"dogear/engine"
 )
 
-// Waits says, for each of the open ones of runs of which nothing works, what its
-// oldest waiting node run waits for: "load waits for a place in the pool x". One
-// that waits for a moment only has no reason and is left out.
+// Waits says what node runs of the open ones of runs wait for: of the reason of the
+// oldest, "load waits for a place in the pool x", or how many wait for it: "12 wait
+// for a place in the pool x". One that waits for a moment only has no reason.
 func (s *Store) Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error) {
 	var ids []any
 	for i := range runs {
@@ -21,11 +21,10 @@ func (s *Store) Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]str
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT run_id, name, why FROM (
-  SELECT run_id, name, why, row_number() OVER (PARTITION BY run_id ORDER BY ready_at, ref) AS turn FROM node_run AS n
-  WHERE run_id IN (?`+strings.Repeat(", ?", len(ids)-1)+`) AND ended = 0 AND state = 'ready'
-    AND NOT EXISTS (SELECT 1 FROM node_run AS w WHERE w.run_id = n.run_id AND w.ended = 0 AND w.state <> 'ready')
-) AS waiting WHERE turn = 1 AND why <> ''`), ids...)
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT run_id, name, why, alike FROM (
+  SELECT run_id, name, why, count(*) OVER (PARTITION BY run_id, why) AS alike, row_number() OVER (PARTITION BY run_id ORDER BY ready_at, ref) AS turn
+  FROM node_run WHERE run_id IN (?`+strings.Repeat(", ?", len(ids)-1)+`) AND ended = 0 AND state = 'ready' AND why <> ''
+) AS waiting WHERE turn = 1`), ids...)
 	if err != nil {
 		return nil, fmt.Errorf("ask what runs wait for: %w", err)
 	}
@@ -34,10 +33,14 @@ func (s *Store) Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]str
 	for rows.Next() {
 		var run engine.ID
 		var name, why string
-		if err := rows.Scan(&run, &name, &why); err != nil {
+		var alike int
+		if err := rows.Scan(&run, &name, &why, &alike); err != nil {
 			return nil, fmt.Errorf("ask what runs wait for: %w", err)
 		}
 		waits[run] = name + " " + why
+		if rest, ok := strings.CutPrefix(why, "waits for "); ok && alike > 1 {
+			waits[run] = fmt.Sprintf("%d wait for %s", alike, rest)
+		}
 	}
 	return waits, rows.Err()
 }

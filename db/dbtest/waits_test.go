@@ -11,7 +11,8 @@ import (
 	"dogear/engine/flow"
 )
 
-// TestARunSaysWhatItWaitsFor where nothing of it works: its oldest waiting node.
+// TestARunSaysWhatItWaitsFor, also where some of it works: its oldest waiting node,
+// or how many wait for the same.
 func TestARunSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	dbtest.Databases(t, func(t *testing.T, store *db.Store) {
@@ -40,11 +41,12 @@ func TestARunSaysWhatItWaitsFor(t *testing.T) {
 		}
 		waiting := start(node("second", engine.Ready, "waits for a free slot", time.Minute), node("load", engine.Ready, full, 0), node("done", engine.Succeeded, "", 0))
 		working := start(node("load", engine.Ready, full, 0), node("other", engine.Running, "", 0))
+		several := start(node("a", engine.Ready, full, 0), node("b", engine.Ready, full, time.Minute), node("c", engine.Ready, "waits for a free slot", time.Minute), node("other", engine.Running, "", 0))
 		brief := start(node("load", engine.Ready, "", 0))
 		over := waiting
 		over.ID, over.Ended = engine.NewID(dbtest.Noon), dbtest.Noon
 
-		waits, err := store.Waits(t.Context(), []engine.Run{waiting, working, brief, over})
+		waits, err := store.Waits(t.Context(), []engine.Run{waiting, working, several, brief, over})
 		must(t, err)
 		many := make([]engine.Run, 999)
 		for i := range many {
@@ -57,7 +59,7 @@ func TestARunSaysWhatItWaitsFor(t *testing.T) {
 		none, err := store.Waits(t.Context(), []engine.Run{over})
 		must(t, err)
 
-		if want := map[engine.ID]string{waiting.ID: "load " + full}; !maps.Equal(waits, want) || len(none) != 0 {
+		if want := map[engine.ID]string{waiting.ID: "load " + full, working.ID: "load " + full, several.ID: "2 wait for a place in the pool warehouse"}; !maps.Equal(waits, want) || len(none) != 0 {
 			t.Errorf("waits = %v and, of runs that have ended, %v; want %v and none", waits, none, want)
 		}
 	})

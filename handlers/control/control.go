@@ -34,7 +34,7 @@ type Store interface {
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
-	// Waits says what open runs wait for of which nothing works.
+	// Waits says what nodes of open runs wait for.
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)

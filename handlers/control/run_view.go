@@ -17,7 +17,7 @@ type Run struct {
 	// Like is an earlier run that asked for the same shortly before this one:
 	// perhaps somebody asked twice.
 	Like *Like `json:"like,omitempty"`
-	// Waits says what the run waits for, where nothing of it works.
+	// Waits says what nodes of the run wait for.
 	Waits string `json:"waits,omitempty"`
 	// LateSeconds is how long after its due time the first job or crawler of a
 	// scheduled run began to work, or has been waited for until now; in a list,

@@ -24,7 +24,7 @@ type runStore interface {
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
 	// Twins finds the runs that ask for the same as one shortly before.
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
-	// Waits says what open runs wait for of which nothing works.
+	// Waits says what nodes of open runs wait for.
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// PropertySets lists what the properties of a run were, if they were changed.
 	PropertySets(ctx context.Context, run engine.ID) ([]engine.PropertySet, error)

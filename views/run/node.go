@@ -161,7 +161,10 @@ func (n Node) subtitle() string {
 	if n.Ref.Kind == engine.KindCrawler {
 		kind = "Crawler"
 	}
-	text := fmt.Sprintf("%s v%d · attempt %d", kind, n.Attempt.Version, n.Attempt.Attempt)
+	if n.Attempt.Version > 0 { // it has one when it is taken up
+		kind += fmt.Sprintf(" v%d", n.Attempt.Version)
+	}
+	text := fmt.Sprintf("%s · attempt %d", kind, n.Attempt.Attempt)
 	if n.Attempt.Start > 1 {
 		text += fmt.Sprintf(" of start %d", n.Attempt.Start)
 	}

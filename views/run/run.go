@@ -22,7 +22,7 @@ type Listing struct {
 	Filter engine.RunFilter
 	Next   engine.ID // older runs follow this one; "" for none
 	Twins  map[engine.ID]engine.Twin
-	Waits  map[engine.ID]string // what runs wait for of which nothing works
+	Waits  map[engine.ID]string // what nodes of open runs wait for
 	Now    time.Time
 }
 
@@ -228,6 +228,9 @@ func (v View) progress(n engine.NodeRun) canvas.Progress {
 	p := canvas.Progress{State: n.State, Started: n.Started, Ended: n.Ended, Sub: show.OfNode(&n).Word, Marked: n.Marked(), Kept: n.Copied != ""}
 	if n.Attempt > 1 {
 		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
+	}
+	if n.State == engine.Ready && n.Why != "" {
+		p.Sub += ", " + n.Why
 	}
 	if n.Copied != "" && !n.Marked() {
 		p.Sub += " · copied"

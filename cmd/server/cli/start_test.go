@@ -42,7 +42,7 @@ func TestARunOfSeveralStartsSaysWhichTriggerStartedIt(t *testing.T) {
 	}
 }
 
-// TestRunListSaysWhatARunWaitsFor where nothing of it works.
+// TestRunListSaysWhatARunWaitsFor.
 func TestRunListSaysWhatARunWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
