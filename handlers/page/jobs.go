@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dogear/engine"
@@ -47,7 +48,7 @@ func (p *Pages) jobRoutes() []web.Route {
 	}
 }
 
-// jobs answers GET /jobs.
+// jobs answers GET /jobs; htmx gets the table alone.
 func (p *Pages) jobs(c web.Ctx) error {
 	ctx := c.Request().Context()
 	drafts, err := p.Store.JobDrafts(ctx)
@@ -58,8 +59,11 @@ func (p *Pages) jobs(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list := job.Listing{Now: p.Now(), CSRF: p.Sessions.Token(c)}
+	list := job.Listing{Now: p.Now(), CSRF: p.Sessions.Token(c), All: len(drafts), Filter: strings.TrimSpace(c.QueryParam("name"))}
 	for _, d := range drafts {
+		if !strings.Contains(strings.ToLower(d.Name), strings.ToLower(list.Filter)) {
+			continue
+		}
 		ref := engine.Ref{Kind: engine.KindJob, ID: d.ID}
 		last, err := p.Store.NodeHistory(ctx, ref, 1)
 		if err != nil {

@@ -3,6 +3,7 @@ package job
 
 import (
 	"encoding/json"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,19 @@ import (
 
 // Listing is what the list shows.
 type Listing struct {
-	Items []Item
-	Now   time.Time
-	CSRF  string
+	Items  []Item
+	All    int // before the filter
+	Filter string
+	Now    time.Time
+	CSRF   string
+}
+
+// href is the address of this list with its filter.
+func (l Listing) href() string {
+	if l.Filter == "" {
+		return "/jobs"
+	}
+	return "/jobs?name=" + url.QueryEscape(l.Filter)
 }
 
 // Item is one job with its last attempt, if any, and the workflows that use it.
