@@ -53,6 +53,15 @@ type guessedRun struct {
 // room is of what only so many node runs may be under way: a job, or a pool.
 type room struct{ column, value string }
 
+// limit is an expression for how many there is room for, where the server knows
+// of most: of a pool the database does, as soon as somebody has changed it.
+func (r room) limit(most int) (expression string, args []any) {
+	if r.column == "pool" {
+		return `coalesce((SELECT places FROM pool WHERE name = ?), ?)`, []any{r.value, most}
+	}
+	return `?`, []any{most}
+}
+
 // guess commits those steps of a group that can be decided from memory, and
 // returns the places of the others, which are to be decided from the rows: all
 // of them where the guess is wrong.

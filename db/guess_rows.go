@@ -92,7 +92,8 @@ func (g *guess) conditions(sent *writes) {
 // was free.
 func (g *guess) counts(sent *writes) {
 	for r, most := range g.rooms {
-		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+g.s.underWay()+`) <= ?)::int`, r.value, most)
+		limit, args := r.limit(most)
+		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+g.s.underWay()+`) <= `+limit+`)::int`, append([]any{r.value}, args...)...)
 	}
 	for workflow, most := range g.starts {
 		g.condition(sent, `((SELECT count(*) FROM run WHERE object_id = ? AND ended = 0) <= ?)::int`, string(workflow), most)

@@ -3,6 +3,7 @@ package dbtest_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -134,5 +135,34 @@ func TestAStepIsGivenNoMoreRoomThanThereIs(t *testing.T) {
 
 	if let != 4 {
 		t.Errorf("%d of 6 were let into a pool of 4 places", let)
+	}
+}
+
+// TestAPoolHasThePlacesThatTheDatabaseSays, also before a server has heard of them:
+// in memory and in rows.
+func TestAPoolHasThePlacesThatTheDatabaseSays(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	one, other := dbtest.Open(t, address), dbtest.Open(t, address)
+	must(t, other.PutPool(t.Context(), "warehouse", 2, "owner", dbtest.Noon))
+	let := 0
+	for range 6 {
+		run := engine.Run{ID: engine.NewID(time.Now()), Kind: engine.RunJob, Started: dbtest.Noon}
+		commits(t, one, flow.Step{Run: run.ID, New: &run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+			n := engine.NodeRun{Run: run.ID, Ref: engine.Ref{Kind: engine.KindJob, ID: engine.NewID(time.Now())}, Start: 1, Attempt: 1, State: engine.Ready}
+			if n.Pool = "warehouse"; st.Room(&n, 1, math.MaxInt) {
+				n.State = engine.Starting
+			}
+			return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, OpenNodes: 1}, nil
+		}})
+		nodes, err := one.NodeRuns(t.Context(), run.ID)
+		must(t, err)
+		if nodes[0].State == engine.Starting {
+			let++
+		}
+	}
+
+	if let != 2 {
+		t.Errorf("%d of 6 were let into a pool of 2 places", let)
 	}
 }
