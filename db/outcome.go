@@ -44,6 +44,10 @@ func away(err error) bool {
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) || err != nil && strings.Contains(err.Error(), "conn closed")
 }
 
+// Broken reports whether an error of this store says that the line to the database
+// broke, and nothing about what was asked.
+func (s *Store) Broken(err error) bool { return s.postgres() && err != nil && away(err) }
+
 // collided reports whether err is of two transactions that got in each other's
 // way, of which one may simply be done again.
 func collided(err error) bool {

@@ -74,7 +74,7 @@ func (h *house) serveWith(store exec.Store, work runner.Runner, committed func(f
 	h.stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	e := exec.New(exec.Config{
-		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: work}, Processes: dead{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Store: store, Runners: map[engine.Kind]runner.Runner{engine.KindJob: work, engine.KindCrawler: work}, Processes: dead{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Dir: h.t.TempDir(), Backoff: func(int) time.Duration { return time.Millisecond }, Committed: func(w flow.Writes) { committed(w); h.tell() },
 	})
 	done := make(chan error, 1)

@@ -179,7 +179,7 @@ func (a *attempt) executeThrough(ctx context.Context) (runner.Result, error) {
 
 // execute loads what the attempt needs and gives it to its runner.
 func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
-	input, err := a.load(ctx)
+	input, err := a.loadThrough(ctx)
 	if err != nil {
 		a.giveBack()
 		return runner.Result{}, err
@@ -223,6 +223,24 @@ func (a *attempt) sentence(state engine.State) string {
 		return a.overtime
 	}
 	return ""
+}
+
+// loadThrough loads, again where the line to the database breaks meanwhile. A stop
+// does not break it off: what is stopped, and how, is the runner's to say.
+func (a *attempt) loadThrough(ctx context.Context) (runner.Attempt, error) {
+	loading, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if !errors.Is(context.Cause(ctx), runner.ErrStop) {
+			cancel()
+		}
+	})()
+	for try := 1; ; try++ {
+		input, err := a.load(loading)
+		if !a.e.Store.Broken(err) || !a.pause(ctx, a.e.Backoff(try)) {
+			return input, err
+		}
+	}
 }
 
 // load reads what the attempt works on, as it is now.
@@ -291,6 +309,7 @@ func (a *attempt) writeEnd(ctx context.Context, decide func(*graph.Graph, engine
 			return err
 		}
 		a.e.Log.Error("the end of a node cannot be written and is tried again", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
+		a.tidy()
 		select {
 		case <-a.e.leased().Done():
 			return err
@@ -299,6 +318,14 @@ func (a *attempt) writeEnd(ctx context.Context, decide func(*graph.Graph, engine
 		if a.e.ends() {
 			return err // the next server takes the node up
 		}
+	}
+}
+
+// tidy removes what the attempt leaves behind and nobody needs: it may be that which
+// fills the disk.
+func (a *attempt) tidy() {
+	if work, ok := a.e.Runners[a.node.Ref.Kind].(runner.Tidier); ok && a.job != nil {
+		work.Tidy(a.job.Kind, a.e.path("work", a.node.Key()))
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 
 // Store is what exec needs of the database.
 type Store interface {
+	// Broken reports whether an error of the store says that its line to the database
+	// broke, and nothing about what was asked.
+	Broken(err error) bool
 	Commit(ctx context.Context, steps []flow.Step) []flow.Written
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)

@@ -119,9 +119,12 @@ func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []en
 }
 
 // fail ends the attempt by an error: of the rules, which a person may read, or
-// of the machine, which the log keeps.
+// of the machine, which the log keeps. What a stop broke off is stopped.
 func (a *attempt) fail(err error) {
-	if engine.CodeOf(err) == engine.Internal {
+	result := runner.Result{State: engine.Failed, Error: reason(err)}
+	if errors.Is(err, runner.ErrStop) {
+		result = runner.Result{State: engine.Stopped}
+	} else if engine.CodeOf(err) == engine.Internal {
 		a.e.Log.Error("an attempt broke", "run", a.node.Run, "node", a.node.Ref, "err", err)
 	}
 	// What broke may be the watch of a script that goes on by itself.
@@ -130,7 +133,7 @@ func (a *attempt) fail(err error) {
 			a.e.Log.Error("the script of an attempt that broke could not be ended", "run", a.node.Run, "node", a.node.Ref, "err", err)
 		}
 	}
-	a.end(context.Background(), runner.Result{State: engine.Failed, Error: reason(err)}, nil, nil)
+	a.end(context.Background(), result, nil, nil)
 }
 
 // reason is what the log and the page of an attempt say of an error. Who reads

@@ -56,6 +56,13 @@ func (j Jobs) Return(key engine.NodeKey) {
 	}
 }
 
+// Tidy lets the runner of the kind remove what nobody needs.
+func (j Jobs) Tidy(kind engine.JobKind, dir string) {
+	if work, ok := j[kind].(Tidier); ok {
+		work.Tidy(kind, dir)
+	}
+}
+
 func (j Jobs) of(kind engine.JobKind) (Runner, error) {
 	if kind == "" {
 		kind = engine.JobSQL

@@ -98,6 +98,15 @@ type Ahead interface {
 	Return(key engine.NodeKey)
 }
 
+// Tidier is a Runner whose attempts leave something in their directories that
+// nobody needs once they have ended.
+type Tidier interface {
+	Runner
+
+	// Tidy removes that of an attempt at a job of a kind.
+	Tidy(kind engine.JobKind, dir string)
+}
+
 // Host is what the engine does for a runner. Every call but Progress and Log
 // is durable before it returns.
 type Host interface {

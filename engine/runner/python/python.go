@@ -274,5 +274,8 @@ func (r *Runner) Publish(context.Context, engine.Batch, runner.Host) ([]engine.T
 	return nil, nil
 }
 
+// Tidy removes the folder in which a script worked, which may fill the disk.
+func (r *Runner) Tidy(_ engine.JobKind, dir string) { _ = os.RemoveAll(filepath.Join(dir, "work")) }
+
 // Discard has nothing to do.
 func (r *Runner) Discard(context.Context, engine.Batch) error { return nil }
