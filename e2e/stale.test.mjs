@@ -117,3 +117,22 @@ test("the keys of the canvas are read from the first on", async () => {
   assert.ok(y > 0, `the heading stands at ${y}`);
 });
 
+test("undo does not turn back what a terminal has turned", async () => {
+  const page = await imported("undone");
+  const undo = page.getByRole("button", { name: /^Undo/ });
+  await page.locator("#panel #zone").fill("Europe/Berlin");
+  await page.getByTestId("save-panel").click();
+  await page.waitForFunction(() => document.querySelector("[data-act=undo]").getAttribute("aria-disabled") === "false");
+  await page.getByTestId("publish").click();
+  await Promise.all([page.waitForEvent("load"), page.getByTestId("confirm-publish").click()]);
+  await page.locator("dog-canvas.ready").waitFor();
+  assert.equal(await undo.getAttribute("aria-disabled"), "false");
+  dogear("", "trigger", "off", "undone", "undone at night");
+  dogear("", "trigger", "on", "undone", "undone at night");
+  await page.getByTestId("version").getByText(/^v4/).waitFor();
+  assert.equal(await undo.getAttribute("aria-disabled"), "true");
+
+  await page.reload();
+  await page.locator("dog-canvas.ready").waitFor();
+  assert.equal(await undo.getAttribute("aria-disabled"), "true");
+});

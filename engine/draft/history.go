@@ -3,6 +3,10 @@ package draft
 // maxActs is how far back an undo reaches.
 const maxActs = 200
 
+// CommandLine is the client of what was done in a terminal. That is published at
+// once, so an undo in the editor does not reach behind it.
+const CommandLine = "command line"
+
 // Act is what a person did in one go, as the changes it made, in order.
 type Act struct {
 	ID     string  `json:"id"`
@@ -35,6 +39,8 @@ func Stacks(entries []Entry) History {
 			act.Deltas = append(act.Deltas, entries[i].Delta)
 		}
 		switch {
+		case first.Client == CommandLine:
+			h.Undo, h.Redo = h.Undo[:0], h.Redo[:0]
 		case first.Kind != Restore:
 			h.Undo = append(h.Undo, act)
 			h.Redo = h.Redo[:0]

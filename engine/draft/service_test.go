@@ -212,6 +212,26 @@ func TestHistorySurvivesAReload(t *testing.T) {
 	}
 }
 
+func TestUndoDoesNotReachBehindACommandLine(t *testing.T) {
+	t.Parallel()
+	s, _, _ := service()
+	_, err := s.Save(t.Context(), "w", "ann", patch(0, add(1)))
+	must(t, err)
+	turned := patch(1, add(2))
+	turned.Client = draft.CommandLine
+	_, err = s.Save(t.Context(), "w", "ann", turned)
+	must(t, err)
+	_, err = s.Save(t.Context(), "w", "ann", patch(2, add(3)))
+	must(t, err)
+
+	h, err := s.History(t.Context(), "w", "ann")
+
+	must(t, err)
+	if len(h.Undo) != 1 || len(h.Undo[0].Deltas) != 1 || h.Undo[0].Deltas[0].Cards[0].Ref.String() != card(3) {
+		t.Errorf("ann can undo %+v, want the last card alone", h.Undo)
+	}
+}
+
 func restores(act string, of draft.Of, a draft.Act) []draft.Op {
 	var ops []draft.Op
 	for i, delta := range a.Inverse() {

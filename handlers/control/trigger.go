@@ -78,7 +78,7 @@ func (c *control) switched(ctx context.Context, w engine.Workflow, trigger *engi
 		return w, engine.Errorf(engine.Conflict, "The draft of workflow %s holds changes that are not published, the first of them of %s. Publish or undo them in the editor, or turn the trigger there.", w.Name, open[0].Name)
 	}
 	was, turned := trigger.Disabled, !trigger.Disabled
-	saved, err := c.Drafts.Save(ctx, w.ID, by, draft.Patch{Base: drawn.Seq, Client: "command line", Ops: []draft.Op{{
+	saved, err := c.Drafts.Save(ctx, w.ID, by, draft.Patch{Base: drawn.Seq, Client: draft.CommandLine, Ops: []draft.Op{{
 		ID: string(engine.NewID(c.Now())), Kind: draft.SetTrigger, Card: string(trigger.ID),
 		Patch: &draft.Fields{Disabled: &turned}, Prev: &draft.Fields{Disabled: &was},
 	}}})

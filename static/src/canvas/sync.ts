@@ -25,6 +25,7 @@ export interface Shelf {
 }
 
 const deepest = 200; // acts to undo
+const commandLine = "command line"; // the client of what is done in a terminal (engine/draft)
 const firstWait = 1500;
 const longestWait = 30_000;
 
@@ -214,6 +215,7 @@ export class Sync {
     for (const entry of saved.entries ?? []) {
       if (entry.seq <= this.seq) continue;
       this.acked = follow(this.acked, entry.delta);
+      if (entry.client === commandLine) this.undoable = this.redoable = []; // published there, and not to be undone here
       if (entry.client === this.client) this.learn(entry, saved.entries!.filter((e) => e.act === entry.act).length);
     }
     this.seq = saved.seq;
