@@ -64,7 +64,7 @@ func (p *Pages) bookmarkRoutes() []web.Route {
 		get("/jobs/:id/bookmarks", p.jobBookmarks),
 		get("/jobs/:id/bookmarks/reset", p.askResetJob),
 		post("/jobs/:id/bookmarks/:word", p.moveJobBookmarks),
-		get("/api/ui/jobs/:id/lag", p.jobLag),
+		get("/api/ui/lags", p.jobLags),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"dogear/engine"
 	rules "dogear/engine/bookmark"
@@ -94,13 +95,41 @@ func (p *Pages) askResetJob(c web.Ctx) error {
 	return web.Render(c, http.StatusOK, bookmark.AskJobReset(v))
 }
 
-// jobLag answers GET /api/ui/jobs/:id/lag with what a card says of the
-// bookmarks of its job: how much waits and for how long.
-func (p *Pages) jobLag(c web.Ctx) error {
-	ctx := c.Request().Context()
-	marks, err := p.Store.BookmarksOf(ctx, web.ID(c))
+// lagsAtOnce is how many jobs one request may ask, and lagTime after how long
+// it is answered with those that are known by then: the rest are asked for again.
+const (
+	lagsAtOnce = 200
+	lagTime    = 2 * time.Second
+)
+
+// jobLags answers GET /api/ui/lags?job=ID&job=ID… with what their cards say of the
+// bookmarks of these jobs, by id.
+func (p *Pages) jobLags(c web.Ctx) error {
+	ids := c.QueryParams()["job"]
+	if len(ids) > lagsAtOnce {
+		return engine.Errorf(engine.Invalid, "Ask for at most %d jobs at once.", lagsAtOnce)
+	}
+	lags, began := map[string]bookmark.Lag{}, p.Now()
+	for _, text := range ids {
+		id, err := engine.ParseID(text)
+		if err != nil {
+			return err
+		}
+		if lags[text], err = p.jobLag(c.Request().Context(), id); err != nil {
+			return err
+		}
+		if p.Now().Sub(began) > lagTime {
+			break
+		}
+	}
+	return c.JSON(http.StatusOK, lags)
+}
+
+// jobLag is how much waits for the bookmarks of a job and for how long.
+func (p *Pages) jobLag(ctx context.Context, job engine.ID) (bookmark.Lag, error) {
+	marks, err := p.Store.BookmarksOf(ctx, job)
 	if err != nil {
-		return err
+		return bookmark.Lag{}, err
 	}
 	lag := bookmark.Lag{Paused: len(marks) > 0}
 	var titles []string
@@ -112,10 +141,10 @@ func (p *Pages) jobLag(c web.Ctx) error {
 		}
 		part, err := p.Bookmarks.Waiting(ctx, mark.ID)
 		if engine.CodeOf(err) == engine.Internal {
-			return err
+			return lag, err
 		}
 		titles = append(titles, lag.Add(mark, part, err, p.Now()))
 	}
 	lag.Finish(strings.Join(titles, "\n"), len(marks), p.Now())
-	return c.JSON(http.StatusOK, lag)
+	return lag, nil
 }

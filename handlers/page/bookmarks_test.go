@@ -260,13 +260,13 @@ func TestTheBookmarksOfAJobMoveTogether(t *testing.T) {
 	m := mark(t)
 	job := "/jobs/" + string(m.job) + "/bookmarks/"
 
-	_, lag := m.get(t, "/api/ui/jobs/"+string(m.job)+"/lag")
+	_, lag := m.get(t, "/api/ui/lags?job="+string(m.job))
 	_, _ = m.change(t, job+"pause", url.Values{})
 	paused := m.now(t).Paused
 	_, _ = m.change(t, job+"resume", url.Values{})
 	_, dialog := m.get(t, job+"reset")
 	reset, _ := m.change(t, job+"reset", url.Values{"why": {"anew"}})
-	_, late := m.get(t, "/api/ui/jobs/"+string(m.job)+"/lag")
+	_, late := m.get(t, "/api/ui/lags?job="+string(m.job))
 	unknown, _ := m.change(t, job+"explode", url.Values{})
 
 	contains(t, "the lag", lag, `"text":"up to date"`, "sales_csv: everything is read")

@@ -1,6 +1,7 @@
 // What waits in the sources of the jobs on a canvas: each card says how much
-// and for how long. It is asked for after the page is there, one card after the
-// other, because a listing may take a while; and again when a bookmark moves.
+// and for how long. It is asked for after the page is there, many cards at once: the
+// server answers after a while with those it knows by then, because a listing takes
+// its time, and the rest are asked for again. So are all when a bookmark moves.
 import { found } from "./watch";
 
 interface Lag {
@@ -12,6 +13,7 @@ interface Lag {
   marks: number;
 }
 
+const atOnce = 200; // jobs in one request, as the server bounds it
 const rest = 60_000; // ms until what arrives without anybody's doing is looked for
 
 const waiting = new Set<string>(); // jobs that are to be asked about
@@ -37,11 +39,18 @@ function ask(card: HTMLElement): void {
 
 async function work(): Promise<void> {
   asking = true;
-  for (const job of waiting) {
-    waiting.delete(job);
+  await Promise.resolve(); // until all cards of the page have asked
+  while (waiting.size > 0) {
+    const jobs = [...waiting].slice(0, atOnce);
     try {
-      const answer = await fetch(`/api/ui/jobs/${job}/lag`, { headers: { Accept: "application/json" } });
-      if (answer.ok) show(job, (await answer.json()) as Lag);
+      const answer = await fetch(`/api/ui/lags?${new URLSearchParams(jobs.map((job) => ["job", job]))}`, { headers: { Accept: "application/json" } });
+      if (!answer.ok) break; // asked again at the next look
+      const lags = Object.entries((await answer.json()) as Record<string, Lag>);
+      if (lags.length === 0) break;
+      for (const [job, lag] of lags) {
+        waiting.delete(job);
+        show(job, lag);
+      }
     } catch {
       break; // the server is away; the page says so, and asks again when it is back
     }
