@@ -54,7 +54,12 @@ func (e *Exec) Start(ctx context.Context, o Order) (engine.Run, error) {
 	if err != nil {
 		return engine.Run{}, err
 	}
-	return e.once(ctx, o.Object, token, func() (engine.Run, error) { return e.begins(ctx, o, token) })
+	run, err := e.once(ctx, o.Object, token, func() (engine.Run, error) { return e.begins(ctx, o, token) })
+	if e.Store.Broken(err) { // by a question: what becomes of a step that breaks is found out
+		e.Log.Warn("the line to the database broke before a start", "object", o.Object, "err", err)
+		return run, engine.Errorf(engine.Away, "The database does not answer. Nothing was started; try again in a minute.")
+	}
+	return run, err
 }
 
 // asked is everything that o asks for.

@@ -72,11 +72,11 @@ func TestWhatFillsTheDiskGoesBeforeItsEndIsWritten(t *testing.T) {
 	})
 }
 
-// cut is a store of which the line breaks when a crawler is read the second time,
-// which is when its attempt begins.
+// cut is a store of which the line breaks once when a crawler is read: first when
+// it is started, then when its attempt begins.
 type cut struct {
 	*db.Store
-	reads atomic.Int64
+	at, reads atomic.Int64
 }
 
 var errCut = errors.New("the line broke")
@@ -84,14 +84,15 @@ var errCut = errors.New("the line broke")
 func (c *cut) Broken(err error) bool { return errors.Is(err, errCut) }
 
 func (c *cut) Crawler(ctx context.Context, id engine.ID) (engine.Crawler, error) {
-	if c.reads.Add(1) == 2 {
+	if c.reads.Add(1) == c.at.Load() {
 		return engine.Crawler{}, errCut
 	}
 	return c.Store.Crawler(ctx, id)
 }
 
-// TestALineThatBreaksBeforeAnAttemptBeginsFailsNothing: it is read again.
-func TestALineThatBreaksBeforeAnAttemptBeginsFailsNothing(t *testing.T) {
+// TestALineThatBreaksBeforeARunBeginsFailsNothing: a start says what is the matter,
+// and an attempt reads again.
+func TestALineThatBreaksBeforeARunBeginsFailsNothing(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, h *house) {
 		store := &cut{Store: h.store}
@@ -102,11 +103,16 @@ func TestALineThatBreaksBeforeAnAttemptBeginsFailsNothing(t *testing.T) {
 		_, err = h.store.PublishCrawler(t.Context(), id, "owner", now)
 		must(t, err)
 
+		store.at.Store(1)
+		if _, err := e.StartCrawl(t.Context(), id, "owner"); engine.CodeOf(err) != engine.Away {
+			t.Errorf("the start says %v, want that the database is away", err)
+		}
+		store.at.Store(3)
 		run, err := e.StartCrawl(t.Context(), id, "owner")
 		must(t, err)
 		_, nodes := h.ends(run.ID)
 
-		if said(nodes) != "c.1.1 succeeded" || store.reads.Load() != 3 {
+		if said(nodes) != "c.1.1 succeeded" || store.reads.Load() != 4 {
 			t.Errorf("got %s (%s) after %d reads, want that it was read again", said(nodes), nodes[0].Error, store.reads.Load())
 		}
 	})
