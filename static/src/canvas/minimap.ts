@@ -14,6 +14,7 @@ export class Minimap {
   private due = false;
   private stale = true; // cards came, went or moved since the last picture
   private cards: Box | undefined; // around all of them
+  private drawn = new Map<string, { rect: SVGRectElement; as: string }>(); // by card
   // What is seen lies over the picture and not in it, so that looking elsewhere
   // does not paint every card of the map again.
   private seen = document.createElement("div");
@@ -55,7 +56,7 @@ export class Minimap {
     if (this.box.hidden) return;
     const map = this.box.querySelector("svg")!;
     if (this.stale) {
-      map.replaceChildren(...[...this.view.boxes].map(([id, b]) => rect(b, hue(this.view.cards.get(id)))));
+      this.redraw(map);
       this.cards = this.view.extent();
       this.stale = false;
     }
@@ -67,6 +68,25 @@ export class Minimap {
     this.seen.style.width = `${seen.w * this.scale}px`;
     this.seen.style.height = `${seen.h * this.scale}px`;
     this.seen.style.transform = `translate(${(seen.x - this.all.x) * this.scale}px,${(seen.y - this.all.y) * this.scale}px)`;
+  }
+
+  // redraw touches the cards of the map that differ from what it shows: a run
+  // changes a few of thousands at a time.
+  private redraw(map: SVGSVGElement): void {
+    for (const [id, { rect }] of this.drawn) {
+      if (this.view.boxes.has(id)) continue;
+      rect.remove();
+      this.drawn.delete(id);
+    }
+    for (const [id, box] of this.view.boxes) {
+      const name = hue(this.view.cards.get(id));
+      const as = `${box.x} ${box.y} ${box.w} ${box.h} ${name}`;
+      const before = this.drawn.get(id);
+      if (before?.as === as) continue;
+      const rect = before?.rect ?? map.appendChild(document.createElementNS(svg, "rect"));
+      place(rect, box, name);
+      this.drawn.set(id, { rect, as });
+    }
   }
 
   private go(event: PointerEvent): void {
@@ -85,14 +105,7 @@ function hue(card?: HTMLElement): string {
   return ["ok", "run", "bad", "warn"].find((name) => card?.classList.contains(name)) ?? "";
 }
 
-function rect(b: Box, name: string): SVGRectElement {
-  const r = document.createElementNS(svg, "rect");
-  place(r, b);
-  r.setAttribute("rx", "12");
-  r.setAttribute("class", name);
-  return r;
-}
-
-function place(r: SVGRectElement, b: Box): void {
-  for (const [name, value] of Object.entries({ x: b.x, y: b.y, width: b.w, height: b.h })) r.setAttribute(name, String(value));
+function place(r: SVGRectElement, b: Box, name: string): void {
+  const attributes = { x: b.x, y: b.y, width: b.w, height: b.h, rx: 12, class: name };
+  for (const [key, value] of Object.entries(attributes)) r.setAttribute(key, String(value));
 }

@@ -1,7 +1,11 @@
 // A run on the canvas: states come over the page's socket and change cards in
 // place. Every state is an icon, a word and a colour; the camera stays where it
-// is unless the reader follows.
+// is unless the reader follows. A run may have thousands of cards and as many
+// events a minute: an event costs what it changes, not what the graph holds, and
+// those that come together are shown together, in the next frame.
 import { clock, length } from "./length";
+import { Edge } from "./model";
+import { Rows } from "./rows";
 import { Data } from "./types";
 import { View } from "./view";
 
@@ -40,7 +44,19 @@ export interface Message {
 
 const working = new Set(["starting", "running", "publishing", "stopping"]);
 
+interface Line {
+  path: SVGPathElement;
+  edge: Edge;
+}
+
 export class RunView {
+  private due: Message[] = []; // for the next frame
+  private asked = false; // for that frame
+  private reached: string | undefined; // the card that began to run last
+  private counting = new Map<string, HTMLElement>(); // cards whose time goes on
+  private leaving = new Map<string, Line[]>(); // card -> the lines from it
+  private joining = new Map<string, Line[]>(); // trigger -> the lines it is the reason of
+  private rows = new Rows(document.getElementById("graph-list"));
   private newest = new Map<string, number>(); // card -> start and attempt as one number
   private said = 0;
   private summary = new Map<string, number>();
@@ -52,13 +68,38 @@ export class RunView {
     private say: (text: string) => void,
     private now: () => number, // of the server's clock
   ) {
+    // The graph of a run stays as it was drawn.
+    for (const line of view.lines.values()) {
+      add(this.leaving, line.edge.from, line);
+      if (line.edge.trigger) add(this.joining, line.edge.trigger, line);
+    }
+    for (const [id, card] of view.cards) this.time(id, card);
     setInterval(() => this.tick(), 1000);
-    this.tick();
   }
 
   receive(message: Message): void {
-    const { topic, data, snapshot } = message;
-    if (topic !== `run:${this.data.run}`) return;
+    if (message.topic !== `run:${this.data.run}`) return;
+    this.due.push(message);
+    if (!this.asked) {
+      this.asked = true;
+      requestAnimationFrame(() => {
+        this.asked = false;
+        this.show();
+      });
+    }
+    // A page in the background gets no frames, and must not hoard what comes.
+    if (document.hidden) this.show();
+  }
+
+  private show(): void {
+    const due = this.due;
+    this.due = [];
+    for (const message of due) this.take(message);
+    if (this.reached) this.reveal(this.reached);
+    this.reached = undefined;
+  }
+
+  private take({ data, snapshot }: Message): void {
     if (snapshot) this.whole(snapshot);
     const event = data as (RunEvent & Partial<Progress>) | undefined;
     if (event?.progress) this.progress(event as RunEvent & Progress);
@@ -106,21 +147,19 @@ export class RunView {
     const fact = figure(n.counts);
     if (fact || done(n.state)) this.fill(card, "fact", fact);
     if (!working.has(n.state)) this.bar(card, 0);
-    for (const { path, edge } of this.view.lines.values()) {
-      if (edge.from === n.card && !edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) {
-        path.classList.add("taken");
-      }
+    for (const { path, edge } of this.leaving.get(n.card) ?? []) {
+      if (!edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) path.classList.add("taken");
     }
     if (!known) this.row(n.card, sign);
     this.summary.set(sign.word, (this.summary.get(sign.word) ?? 0) + 1);
-    if (n.state === "running") this.reveal(n.card);
+    if (n.state === "running") this.reached = n.card;
     this.speak(name, sign.word);
-    this.tick();
+    this.time(n.card, card);
   }
 
   // row shows the state in the list as well.
   private row(card: string, sign: { icon: string; word: string; hue: string }): void {
-    const pill = document.querySelector<HTMLElement>(`[data-row="${card}"] .pill`);
+    const pill = this.rows.get(card)?.querySelector<HTMLElement>(".pill");
     if (!pill) return;
     pill.className = `pill ${sign.hue}`;
     pill.lastChild!.textContent = sign.word;
@@ -128,8 +167,8 @@ export class RunView {
   }
 
   private fired(id: string, at: string): void {
-    for (const { path, edge } of this.view.lines.values()) {
-      if (edge.trigger === id || edge.from === id) path.classList.add("taken");
+    for (const lines of [this.leaving.get(id), this.joining.get(id)]) {
+      for (const { path } of lines ?? []) path.classList.add("taken");
     }
     const card = this.view.cards.get(id);
     const sign = this.data.signs?.["succeeded"];
@@ -158,14 +197,20 @@ export class RunView {
     if (element && element.textContent !== text) element.textContent = text;
   }
 
-  // tick counts the time of what works, on the server's clock at both ends.
   private tick(): void {
-    for (const card of this.view.cards.values()) {
-      const { started, ended, status = "" } = card.dataset;
-      if (!started || card.dataset["kind"] === "scheduled") continue;
-      if (working.has(status)) this.fill(card, "note", clock(this.now() - Date.parse(started)));
-      else if (ended) this.fill(card, "note", length(Date.parse(ended) - Date.parse(started)));
-    }
+    for (const [id, card] of this.counting) this.time(id, card);
+  }
+
+  // time says how long a card has worked, on the server's clock at both ends; of
+  // what still works it is said again with each tick.
+  private time(id: string, card: HTMLElement): void {
+    const { started, ended, status = "", kind } = card.dataset;
+    const works = !!started && kind !== "scheduled" && working.has(status);
+    if (works) this.counting.set(id, card);
+    else this.counting.delete(id);
+    if (!started || kind === "scheduled") return;
+    if (works) this.fill(card, "note", clock(this.now() - Date.parse(started)));
+    else if (ended) this.fill(card, "note", length(Date.parse(ended) - Date.parse(started)));
   }
 
   // speak tells a screen reader at most one thing a second, several summed up.
@@ -178,6 +223,12 @@ export class RunView {
       this.summary.clear();
     }, 900);
   }
+}
+
+function add(to: Map<string, Line[]>, key: string, line: Line): void {
+  const lines = to.get(key);
+  if (lines) lines.push(line);
+  else to.set(key, [line]);
 }
 
 const many = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
