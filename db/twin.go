@@ -11,6 +11,11 @@ import (
 	"dogear/engine"
 )
 
+// began is what a run was asked for: its properties before anybody changed them.
+func began(run string) string {
+	return `coalesce((SELECT properties FROM run_properties WHERE run_id = ` + run + `.id AND seq = 0), ` + run + `.properties)`
+}
+
 // twinsAmong bounds among how many earlier runs a twin is looked for.
 const twinsAmong = 100
 
@@ -18,9 +23,8 @@ const twinsAmong = 100
 const twinsAtOnce = 400
 
 // Twins finds, for each of runs that has one, the newest earlier run of the same
-// object that asks for the same: with equal properties, as they are now, and equal
-// picks, by hand like this one, no longer than engine.TwinWindow before it. Of two
-// that have ended nothing can be stopped any more, so they are none.
+// object that asked for the same: with equal properties and picks, by hand like
+// this one, no longer than engine.TwinWindow before it.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	twins := map[engine.ID]engine.Twin{}
 	for some := range slices.Chunk(runs, twinsAtOnce) {
@@ -50,8 +54,8 @@ func (s *Store) twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	}
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, twin FROM (SELECT r.id, (
   SELECT t.id FROM (
-    SELECT id, properties, pick, due, previous, "by", ended FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
-  ) AS t WHERE t.properties = r.properties AND (t.ended = 0 OR r.ended = 0) AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
+    SELECT id, properties, pick, due, previous, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
+  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
   ORDER BY t.id DESC LIMIT 1
 ) AS twin FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a JOIN run AS r ON r.id = a.id) AS pairs WHERE twin IS NOT NULL`), append([]any{twinsAmong}, args...)...)
 	if err != nil {
