@@ -15,7 +15,7 @@ after(async () => {
 async function write(name, body) {
   const page = await house.page("/jobs");
   await page.getByRole("button", { name: "New job" }).first().click();
-  await page.getByLabel("Name").fill(name);
+  await page.locator("#job-name").fill(name);
   await page.getByText("Python", { exact: true }).click();
   await page.getByRole("button", { name: "Create" }).click();
   await page.waitForURL(/\/jobs\/[0-9A-Z]{26}/);
