@@ -55,10 +55,11 @@ func (s *Store) PropertySets(ctx context.Context, run engine.ID) ([]engine.Prope
 }
 
 // propertiesOf finds the properties that a run had when an attempt was claimed:
-// events are numbered without a gap, and the claim is one of them.
+// events are numbered without a gap, and the claim is one of them. A script whose
+// process was waiting is claimed as running (ADR 0027).
 const propertiesOf = `SELECT coalesce(
   (SELECT p.properties FROM run_properties AS p WHERE p.run_id = r.id AND p.seq < coalesce(
-    (SELECT min(e.seq) FROM event AS e WHERE e.run_id = r.id AND e.kind = 'node' AND e.card = ? AND e.start = ? AND e.attempt = ? AND e.state = 'starting'),
+    (SELECT min(e.seq) FROM event AS e WHERE e.run_id = r.id AND e.kind = 'node' AND e.card = ? AND e.start = ? AND e.attempt = ? AND e.state IN ('starting', 'running')),
     9223372036854775807) ORDER BY p.seq DESC LIMIT 1),
   r.properties) FROM run AS r WHERE r.id = ?`
 

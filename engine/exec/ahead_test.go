@@ -21,7 +21,8 @@ type keeper struct {
 	*work
 	next     int
 	back     []engine.NodeKey
-	recorded []string // nodes that Run found waiting
+	recorded []string      // nodes that Run found waiting
+	until    chan struct{} // nil, or closed when such a node may end
 }
 
 func (k *keeper) Reserve(a *runner.Attempt) (engine.Process, bool) {
@@ -44,6 +45,9 @@ func (k *keeper) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 	k.mu.Lock()
 	k.recorded = append(k.recorded, a.Node.Name)
 	k.mu.Unlock()
+	if k.until != nil {
+		<-k.until
+	}
 	return runner.Result{State: engine.Succeeded}, nil
 }
 
@@ -128,6 +132,35 @@ func TestAClaimRecordsTheProcessThatWaits(t *testing.T) {
 		}
 		if len(work.back) != 0 {
 			t.Errorf("%v are given back", work.back)
+		}
+	})
+}
+
+// TestA14AScriptClaimedWithItsProcessKeepsWhatItWasTold, though the properties of
+// its run change while it runs, and says when it was taken up.
+func TestA14AScriptClaimedWithItsProcessKeepsWhatItWasTold(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		work := &keeper{work: h.work, until: make(chan struct{})}
+		h.work.do["a"] = func(context.Context, runner.Attempt, runner.Host) (runner.Result, error) {
+			<-work.until
+			return runner.Result{State: engine.Succeeded}, nil
+		}
+		e := h.serveWith(h.store, work, func(flow.Writes) {})
+		h.properties = map[string]string{"Day": "1"}
+		run, err := e.StartWorkflow(t.Context(), h.draw("start -> a"), nil, "owner")
+		must(t, err)
+		_, err = e.SetProperties(t.Context(), run.ID, map[string]string{"Day": "2"}, "owner")
+		must(t, err)
+		close(work.until)
+		_, nodes := h.ends(run.ID)
+
+		told, err := h.store.PropertiesOf(t.Context(), nodes[0].Key())
+		must(t, err)
+		claims, err := h.store.Claims(t.Context(), run.ID)
+		must(t, err)
+		if told["Day"] != "1" || claims[nodes[0].Key()].IsZero() {
+			t.Errorf("it was told %v and taken up at %v, want the Day of its claim", told, claims)
 		}
 	})
 }
