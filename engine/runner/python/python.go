@@ -169,7 +169,7 @@ func (w *work) command(body []byte) (shim.Command, error) {
 	}
 	command := shim.Command{
 		Dir: w.Dir, Text: body, Args: append([]string{interpreter, filepath.Join(w.Dir, shim.TextFile)}, args...),
-		Env: w.environment(filepath.Join(w.Dir, "work")), Marker: w.marker, DataMB: w.Job.MemoryMB,
+		Env: w.environment(filepath.Join(w.Dir, shim.WorkDir)), Marker: w.marker, DataMB: w.Job.MemoryMB,
 	}
 	if command.DataMB == 0 {
 		command.DataMB = engine.DefaultMemoryMB
@@ -275,7 +275,9 @@ func (r *Runner) Publish(context.Context, engine.Batch, runner.Host) ([]engine.T
 }
 
 // Tidy removes the folder in which a script worked, which may fill the disk.
-func (r *Runner) Tidy(_ engine.JobKind, dir string) { _ = os.RemoveAll(filepath.Join(dir, "work")) }
+func (r *Runner) Tidy(_ engine.JobKind, dir string) {
+	_ = os.RemoveAll(filepath.Join(dir, shim.WorkDir))
+}
 
 // Discard has nothing to do.
 func (r *Runner) Discard(context.Context, engine.Batch) error { return nil }

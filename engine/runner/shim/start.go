@@ -36,7 +36,7 @@ func (c *Command) script() string {
 		text.WriteString(" " + name + "=" + quote(value))
 	}
 	// -P: the folder has got another name since the shell has begun.
-	text.WriteString("\nfail=\ncd -P " + workDir + " || fail=126\nunset OLDPWD\n")
+	text.WriteString("\nfail=\ncd -P " + WorkDir + " || fail=126\nunset OLDPWD\n")
 	if c.DataMB > 0 {
 		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
 	}

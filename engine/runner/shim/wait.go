@@ -23,7 +23,7 @@ const (
 	OutFile  = "out"       // what it wrote to its output
 	ErrFile  = "err"       // and to its errors
 	TextFile = "script.py" // the text of the program, should it be one that is interpreted
-	workDir  = "work"      // in which it begins
+	WorkDir  = "work"      // in which it begins
 
 	// Files of the shims of earlier servers.
 	startFile = "start" // what such a shim ran once it was released
@@ -102,7 +102,7 @@ func (s *Shims) begin() (*shim, error) {
 // furnish makes the folder of a shim, its pipes, and the files that it has open:
 // its output and those from 3 on. Some of them may be nil where it fails.
 func (s *shim) furnish() (files []*os.File, err error) {
-	if err := os.MkdirAll(filepath.Join(s.dir, workDir), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.dir, WorkDir), 0o700); err != nil {
 		return nil, err
 	}
 	file := func(name string, flags int) *os.File {
