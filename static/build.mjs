@@ -36,12 +36,13 @@ const scripts = {
     ...(existsSync(join(src, "canvas/index.ts")) && { canvas: join(src, "canvas/index.ts") }),
   },
 };
+const early = { ...options, format: "iife", entryPoints: { early: join(src, "early.ts") } };
 const style = { ...options, entryPoints: { app: join(src, "css/app.css") } };
 
 if (process.argv.includes("--watch")) {
-  for (const o of [scripts, style]) await (await context(o)).watch();
+  for (const o of [scripts, early, style]) await (await context(o)).watch();
 } else {
-  await Promise.all([build(scripts), build(style)]);
+  await Promise.all([build(scripts), build(early), build(style)]);
 }
 
 // sprite joins the icons we use into one file, so that a page asks for one.

@@ -16,6 +16,9 @@ import { startTitle } from "./title";
 import { startToasts } from "./toast";
 import { startUnsaved } from "./unsaved";
 
+// A menu that somebody has opened stays so when what is around it is drawn again.
+window.htmx?.config.morphIgnore.push("open");
+
 startTheme();
 startTimes();
 startTitle();

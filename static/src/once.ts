@@ -1,6 +1,5 @@
 import { ulid } from "./canvas/ids";
-
-const meantElsewhere = 500; // ms
+import { lead } from "./led";
 
 // Context is what htmx knows of a request, and Sending is one about to be sent.
 type Context = HTMLElementEventMap["htmx:before:request"]["detail"]["ctx"];
@@ -41,7 +40,10 @@ export function startOnce(): void {
       try {
         const response = await send(...args);
         if (response.status < 500) unanswered.delete(what); // else a proxy between may have lost the answer
-        if (response.headers.has("HX-Redirect")) document.body.inert = true;
+        if (response.headers.has("HX-Redirect")) {
+          document.body.inert = true;
+          lead();
+        }
         return response;
       } finally {
         underWay.delete(what);
@@ -50,14 +52,6 @@ export function startOnce(): void {
   });
   // Back again by the browser's history: the page is as it was left.
   addEventListener("pageshow", () => (document.body.inert = false));
-  // A click that came with the page of a run, or just after, was meant for the
-  // button that led here and must not stop the run.
-  const came = performance.now();
-  document.addEventListener("click", (event) => {
-    if (event.timeStamp > came + meantElsewhere || !(event.target as Element).closest("#run-head")) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  }, { capture: true });
 }
 
 // named tells one change from another: where it goes and what it says. The

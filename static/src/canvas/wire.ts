@@ -7,7 +7,7 @@ export interface Answer {
 
 declare global {
   interface Window {
-    htmx?: { ajax(verb: string, path: string, options?: object): Promise<void> };
+    htmx?: { ajax(verb: string, path: string, options?: object): Promise<void>; config: { morphIgnore: string[] } };
   }
 }
 
