@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -22,11 +23,11 @@ type runRow struct {
 	Pick, Previous                 string
 	Paused, Deadline               int64
 	Seq                            int64 // of its newest event
-	Stamp                          string
+	Stamp, Skips                   string
 }
 
 const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error,
-  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, paused, deadline, stamp FROM run`
+  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, paused, deadline, stamp, skips FROM run`
 
 // selectProgress asks how far a run has come: the number of its newest event, and
 // how many of its nodes are open. It is a question of its own, for what is asked
@@ -39,33 +40,35 @@ type scanner interface{ Scan(to ...any) error }
 func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp, &r.Skips)
 	return r, err
 }
 
 func (r *runRow) run() (engine.Run, error) {
 	properties, err := decode[map[string]string](r.Properties)
 	pick, pickErr := decode[*engine.Selection](r.Pick)
+	skips, skipsErr := decode[map[string]string](r.Skips)
 	return engine.Run{
 		ID: engine.ID(r.ID), Kind: engine.RunKind(r.Kind), Object: engine.ID(r.ObjectID), Name: r.Name, Version: r.Version,
 		Properties: properties, By: r.By, Trigger: engine.ID(r.TriggerID), Due: instant(r.Due), Started: instant(r.Started),
 		Ended: instant(r.Ended), StopAsked: instant(r.StopAsked), StopBy: r.StopBy, Outcome: engine.Outcome(r.Outcome),
 		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Paused: instant(r.Paused), Deadline: instant(r.Deadline),
-	}, errors.Join(err, pickErr)
+		Skips: skips,
+	}, errors.Join(err, pickErr, skipsErr)
 }
 
 // rowChanged reports whether a step has changed what the row of a run says. Most do
 // not: the row says nothing of the nodes.
 func rowChanged(was, run *engine.Run) bool {
 	return !was.StopAsked.Equal(run.StopAsked) || was.StopBy != run.StopBy || was.Error != run.Error || !was.Paused.Equal(run.Paused) ||
-		!was.Ended.Equal(run.Ended) || was.Outcome != run.Outcome
+		!was.Ended.Equal(run.Ended) || was.Outcome != run.Outcome || !maps.Equal(was.Skips, run.Skips)
 }
 
 // runChanges is what may change in a run: of an open one nothing is said of its
 // end, for which an index would be written anew.
 func runChanges(run *engine.Run) (set string, args []any) {
-	set = `stop_asked = ?, stop_by = ?, error = ?, paused = ?`
-	args = []any{micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused)}
+	set = `stop_asked = ?, stop_by = ?, error = ?, paused = ?, skips = ?`
+	args = []any{micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), encodeSome(run.Skips, len(run.Skips) == 0, "")}
 	if !run.Open() {
 		set, args = set+`, ended = ?, outcome = ?`, append(args, micros(run.Ended), string(run.Outcome))
 	}

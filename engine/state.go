@@ -30,7 +30,7 @@ const (
 // here is a bug.
 var moves = map[State][]State{
 	Waiting:    {Ready, Skipped, Stopped},
-	Ready:      {Starting, Stopped, Failed},
+	Ready:      {Starting, Stopped, Skipped, Failed},
 	Starting:   {Running, Succeeded, Stopped, Failed, Lost},
 	Running:    {Publishing, Succeeded, Failed, TimedOut, Stopping, Lost},
 	Publishing: {Succeeded, Failed},
@@ -76,7 +76,7 @@ type NodeRun struct {
 	// from that one without doing it again.
 	Copied  ID     `json:"copied,omitempty"`
 	State   State  `json:"state"`
-	Why     string `json:"why,omitempty"` // why it waits, or who has marked it, in words
+	Why     string `json:"why,omitempty"` // why it waits, or who has marked, skipped or stopped it, in words
 	Fence   int64  `json:"fence"`
 	Version int    `json:"version"` // of the job or crawler that ran
 	// Owner is the server that works on it, "" while none does.
@@ -109,6 +109,28 @@ func MarkWords(state State, by, why string) string {
 // Marked reports whether n counts as it does because a person has marked it. Its
 // Why says who did and for what reason, also in the runs that go on from there.
 func (n *NodeRun) Marked() bool { return n.Copied != "" && strings.HasPrefix(n.Why, markedLead) }
+
+// skippedLead begins the reason of a node run that a person has skipped.
+const skippedLead = "skipped by "
+
+// SkipWords is the reason of a node run that is skipped because a person, by, says
+// so; why is what the person says of it and may be empty.
+func SkipWords(by, why string) string { return strings.TrimSuffix(skippedLead+by+": "+why, ": ") }
+
+// PassedOver reports whether n was skipped because a person said so when its turn
+// came, and not because its branch was not taken. Its Why says who did.
+func (n *NodeRun) PassedOver() bool {
+	return n.State == Skipped && strings.HasPrefix(n.Why, skippedLead)
+}
+
+// As is the state as which conditions see n: one that a person has skipped counts
+// as succeeded, so that what waits for it goes on (ADR 0030).
+func (n *NodeRun) As() State {
+	if n.PassedOver() {
+		return Succeeded
+	}
+	return n.State
+}
 
 // NodeKey is what a node run is keyed by.
 type NodeKey struct {

@@ -208,6 +208,10 @@ type Run struct {
 	Pick *Selection `json:"pick,omitempty"`
 	// Previous is the run that this one goes on from.
 	Previous ID `json:"previous,omitempty"`
+	// Skips are the jobs and crawlers, by card, that a person has told not to run,
+	// in words of who did and why. What has not had its turn is skipped when that
+	// comes.
+	Skips map[string]string `json:"skips,omitempty"`
 	// Paused is when the run was paused; nothing of it starts until it goes on.
 	Paused  time.Time `json:"paused,omitzero"`
 	Started time.Time `json:"started"`

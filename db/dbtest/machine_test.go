@@ -160,7 +160,7 @@ func noError(t *rapid.T, err error) {
 }
 
 func describe(r engine.Run) string {
-	return fmt.Sprint(r.ID, r.Seq, r.Outcome, r.Error, r.Ended.UnixMicro(), r.StopAsked.UnixMicro(), r.StopBy, r.Paused.UnixMicro())
+	return fmt.Sprint(r.ID, r.Seq, r.Outcome, r.Error, r.Ended.UnixMicro(), r.StopAsked.UnixMicro(), r.StopBy, r.Paused.UnixMicro(), r.Skips)
 }
 
 func describeNode(n engine.NodeRun) string {
@@ -295,6 +295,24 @@ func stateMachine(t *testing.T, servers ...*db.Store) {
 					all := slices.DeleteFunc(st.All(), func(n engine.NodeRun) bool { return n.State.Done() })
 					slices.SortFunc(all, func(a, b engine.NodeRun) int { return cmp.Compare(a.Ref.ID, b.Ref.ID) })
 					return flow.Stop(m.graph, st, run, all, "owner", m.now)
+				})
+			},
+			"skip": func(t *rapid.T) {
+				ref := rapid.SampledFrom(m.graph.Refs()).Draw(t, "of")
+				m.step(t, func(run engine.Run, st flow.State) (flow.Writes, error) {
+					return flow.Skip(m.graph, st, run, ref, "owner", "why", m.now)
+				})
+			},
+			"unskip": func(t *rapid.T) {
+				ref := rapid.SampledFrom(m.graph.Refs()).Draw(t, "of")
+				m.step(t, func(run engine.Run, st flow.State) (flow.Writes, error) {
+					return flow.Unskip(m.graph, st, run, ref, "owner", m.now)
+				})
+			},
+			"stop one": func(t *rapid.T) {
+				ref := rapid.SampledFrom(m.graph.Refs()).Draw(t, "of")
+				m.step(t, func(run engine.Run, st flow.State) (flow.Writes, error) {
+					return flow.StopNode(m.graph, st, run, ref, 0, "owner", m.now)
 				})
 			},
 			"pause": func(t *rapid.T) {

@@ -19,6 +19,8 @@ type Store interface {
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)
+	// Events lists the events of a run after since, oldest first.
+	Events(ctx context.Context, run engine.ID, since int64) ([]engine.Event, error)
 	// PausedRuns lists the open runs that are paused.
 	PausedRuns(ctx context.Context) ([]engine.ID, error)
 	OpenNodes(ctx context.Context) ([]engine.NodeRun, error)

@@ -155,7 +155,7 @@ func unfinished(nodes []engine.NodeRun) []engine.Ref {
 func check(g *graph.Graph, again flow.Again) error {
 	ran, names := map[engine.Ref]bool{}, map[engine.Ref]string{}
 	for _, n := range again.Nodes {
-		ran[n.Ref] = ran[n.Ref] || n.State != engine.Skipped
+		ran[n.Ref] = ran[n.Ref] || n.State != engine.Skipped || n.PassedOver()
 		names[n.Ref] = n.Name
 	}
 	of := func(ref engine.Ref) string { return cmp.Or(names[ref], string(ref.ID)) }

@@ -26,14 +26,17 @@ type endingOf struct {
 func (a *attempt) ending(o endingOf) (flow.Writes, error) {
 	now := a.e.Now().UTC()
 	node := o.node
-	node.Counts, node.Error, node.Why = o.r.Counts, o.r.Error, ""
+	node.Counts, node.Error = o.r.Counts, o.r.Error
+	if node.State != engine.Stopping { // else it says who has stopped it
+		node.Why = ""
+	}
 	node.Version, node.Name = a.node.Version, a.node.Name
 	state := landing(node.State, o.r.State)
 	if err := node.Move(state, now); err != nil {
 		return flow.Writes{}, err
 	}
 	var w flow.Writes
-	if a.again(&node, &o.run) {
+	if o.node.State != engine.Stopping && a.again(&node, &o.run) {
 		n := node.Attempt
 		w = flow.Retry(o.st, o.run, node, now.Add(a.e.Retry(&a.job.JobBody, n)), now)
 	} else {

@@ -267,10 +267,10 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts [
 			e.await(n)
 		case engine.Stopping:
 			e.cancel(n.Key(), runner.ErrStop)
-		case engine.Stopped:
+		case engine.Stopped, engine.Skipped:
 			e.unwait(n.Key())
 		case engine.Waiting, engine.Publishing, engine.Succeeded, engine.Failed,
-			engine.TimedOut, engine.Skipped, engine.Lost:
+			engine.TimedOut, engine.Lost:
 		}
 		if n.State.Done() {
 			e.unblock()

@@ -42,17 +42,29 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 	e.mu.Unlock()
 	for i := range open {
 		if n := &open[i]; n.State == engine.Stopping {
-			run, err := e.Store.Run(ctx, n.Run)
+			asked, err := e.stopAsked(ctx, n)
 			if err != nil {
 				return nil, err
 			}
-			if now.Sub(run.StopAsked) > patience {
-				stopping.Broken = append(stopping.Broken, engine.Broken{Run: n.Run, What: fmt.Sprintf("%s has been stopping since %s", n.Name, run.StopAsked.Format(time.TimeOnly))})
+			if now.Sub(asked) > patience {
+				stopping.Broken = append(stopping.Broken, engine.Broken{Run: n.Run, What: fmt.Sprintf("%s has been stopping since %s", n.Name, asked.Format(time.TimeOnly))})
 			}
 		}
 	}
 	strays, err := e.strays(ctx, now)
 	return append([]engine.Check{e.slotCheck(busy), tended, stopping}, strays...), err
+}
+
+// stopAsked is when an attempt was told to stop, alone or with its run.
+func (e *Exec) stopAsked(ctx context.Context, n *engine.NodeRun) (at time.Time, err error) {
+	events, err := e.Store.Events(ctx, n.Run, 0)
+	for i := range events {
+		of := &events[i]
+		if of.State == string(engine.Stopping) && of.Card == n.Ref.String() && of.Start == n.Start && of.Attempt == n.Attempt {
+			at = of.At
+		}
+	}
+	return at, err
 }
 
 // others are the other servers whose lease holds.

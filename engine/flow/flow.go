@@ -133,17 +133,7 @@ func stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, why s
 		}
 	}
 	for _, node := range open {
-		switch node.State {
-		case engine.Ready:
-			node.State, node.Ended, node.Why = engine.Stopped, now, ""
-			s.change(node, "stopped before it started")
-			s.w.OpenNodes--
-		case engine.Starting, engine.Running:
-			node.State = engine.Stopping
-			s.change(node, "")
-		case engine.Publishing, engine.Stopping, engine.Lost, engine.Waiting,
-			engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.Skipped:
-		}
+		s.halt(&node, "")
 	}
 	if g != nil {
 		for _, ref := range g.Refs() {

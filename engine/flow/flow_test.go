@@ -19,7 +19,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // rows are what a store keeps of one run, in memory.
 type rows struct {
-	t        *rapid.T
+	t        rapid.TB
 	run      engine.Run
 	nodes    map[engine.NodeKey]engine.NodeRun
 	triggers map[engine.ID]engine.TriggerRun
@@ -106,7 +106,7 @@ func drawGraph(t *rapid.T) *engine.WorkflowBody {
 		for range rapid.IntRange(1, 3).Draw(t, "conditions") {
 			trigger.Predicate.Conditions = append(trigger.Predicate.Conditions, engine.Condition{
 				Ref:   ref(rapid.IntRange(0, cut-1).Draw(t, "watches")),
-				State: rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Succeeded, engine.Failed, engine.TimedOut, engine.EndedAny}).Draw(t, "for"),
+				State: rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.EndedAny}).Draw(t, "for"),
 			})
 		}
 		trigger.Actions = []engine.Action{{Ref: ref(rapid.IntRange(cut, n-1).Draw(t, "starts"))}}
@@ -115,8 +115,17 @@ func drawGraph(t *rapid.T) *engine.WorkflowBody {
 	return body
 }
 
-// fate is how the attempts of one start of a node end.
+// fate is how the attempts of one start of a node end. Skipped is a start that a
+// person has told not to run.
 type fate []engine.State
+
+// as is the state as which conditions see a start.
+func (f fate) as() engine.State {
+	if f[len(f)-1] == engine.Skipped {
+		return engine.Succeeded
+	}
+	return f[len(f)-1]
+}
 
 func drawFate(t *rapid.T) fate {
 	last := rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Succeeded, engine.Succeeded, engine.Failed, engine.TimedOut}).Draw(t, "fate")
@@ -133,8 +142,7 @@ func naive(body *engine.WorkflowBody, fateOf func(engine.Ref, int) fate) (starts
 	starts, fired = map[engine.Ref]int{}, map[engine.ID]bool{}
 	meets := func(c engine.Condition) bool {
 		for i := 1; i <= starts[c.Ref]; i++ {
-			f := fateOf(c.Ref, i)
-			if c.Meets(f[len(f)-1]) {
+			if c.Meets(fateOf(c.Ref, i).as()) {
 				return true
 			}
 		}
@@ -168,34 +176,111 @@ func naive(body *engine.WorkflowBody, fateOf func(engine.Ref, int) fate) (starts
 	return starts, fired
 }
 
+// player drives a run by random things, and keeps how each start of a node ends.
+type player struct {
+	*rows
+	g     *graph.Graph
+	fates map[string]fate
+	over  map[engine.Ref]bool // told not to run from now on
+}
+
+func (p *player) fateOf(t *rapid.T) func(engine.Ref, int) fate {
+	return func(ref engine.Ref, start int) fate {
+		key := fmt.Sprint(ref.ID, ".", start)
+		if p.fates[key] == nil {
+			p.fates[key] = drawFate(t)
+		}
+		return p.fates[key]
+	}
+}
+
+// play writes a step, and checks that of what begins with it exactly that is passed
+// over of which a person said so.
+func (p *player) play(w flow.Writes) {
+	known := maps.Clone(p.nodes)
+	p.write(w)
+	for key, n := range p.nodes {
+		if _, ok := known[key]; ok || n.By == "" || n.Attempt > 1 {
+			continue
+		}
+		if n.PassedOver() != p.over[key.Ref] {
+			p.t.Fatalf("%s.%d began as %s (%s), told not to run: %t", n.Name, n.Start, n.State, n.Why, p.over[key.Ref])
+		}
+		if n.PassedOver() {
+			p.fates[fmt.Sprint(key.Ref.ID, ".", key.Start)] = fate{engine.Skipped}
+		}
+	}
+}
+
+// meddle skips or stops a node, or takes a skip back, or leaves it.
+func (p *player) meddle(t *rapid.T) {
+	ref := rapid.SampledFrom(p.g.Refs()).Draw(t, "of")
+	cut := func(n engine.NodeRun, to engine.State) {
+		key := fmt.Sprint(ref.ID, ".", n.Start)
+		p.fates[key] = append(slices.Clone(p.fateOf(t)(ref, n.Start)[:n.Attempt-1]), to)
+	}
+	switch rapid.SampledFrom([]string{"", "skip", "unskip", "stop"}).Draw(t, "meddle") {
+	case "skip":
+		w, err := flow.Skip(p.g, p, p.run, ref, "owner", "", noon)
+		if err != nil {
+			return
+		}
+		p.over[ref] = w.Run.Skips[ref.String()] != ""
+		for _, n := range p.NodeRuns(ref) {
+			if n.State == engine.Ready && n.Attempt == 1 {
+				cut(n, engine.Skipped)
+			}
+		}
+		p.play(w)
+	case "unskip":
+		if w, err := flow.Unskip(p.g, p, p.run, ref, "owner", noon); err == nil {
+			delete(p.over, ref)
+			p.play(w)
+		}
+	case "stop":
+		w, err := flow.StopNode(p.g, p, p.run, ref, 0, "owner", noon)
+		if err != nil {
+			return
+		}
+		for _, n := range p.NodeRuns(ref) {
+			if n.State == engine.Ready || n.State == engine.Running {
+				cut(n, engine.Stopped)
+			}
+		}
+		p.play(w)
+	}
+}
+
 // TestTransitionsAgreeWithTheWholeGraph lets nodes of random graphs end in
-// random order, with retries, and compares what ran with what the whole graph
+// random order, with retries, skips and stops of single nodes, and compares what ran with what the whole graph
 // says. Each transition looks at the neighbours of one node only.
 func TestTransitionsAgreeWithTheWholeGraph(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		body := drawGraph(t)
 		g := graph.New(body)
-		fates := map[string]fate{}
-		fateOf := func(ref engine.Ref, start int) fate {
-			key := fmt.Sprint(ref.ID, ".", start)
-			if fates[key] == nil {
-				fates[key] = drawFate(t)
-			}
-			return fates[key]
-		}
 		r := &rows{t: t, run: engine.Run{ID: "run", Started: noon, Body: *body}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
-		r.write(flow.Begin(g, r, r.run, "start", noon))
+		p := &player{rows: r, g: g, fates: map[string]fate{}, over: map[engine.Ref]bool{}}
+		fateOf := p.fateOf(t)
+		p.play(flow.Begin(g, r, r.run, "start", noon))
 		for r.run.Open() {
+			if p.meddle(t); !r.run.Open() {
+				break
+			}
 			ready := slices.DeleteFunc(r.All(), func(n engine.NodeRun) bool { return n.State.Done() })
 			node := ready[rapid.IntRange(0, len(ready)-1).Draw(t, "ends")]
+			if node.State == engine.Ready && rapid.Bool().Draw(t, "only starts") {
+				node.State = engine.Running
+				p.play(flow.Change(r.run, node, "", noon))
+				continue
+			}
 			f := fateOf(node.Ref, node.Start)
 			node.State, node.Ended = f[node.Attempt-1], noon
 			if node.Attempt < len(f) {
-				r.write(flow.Retry(r, r.run, node, noon, noon))
+				p.play(flow.Retry(r, r.run, node, noon, noon))
 				continue
 			}
-			r.write(flow.End(g, r, r.run, node, noon))
+			p.play(flow.End(g, r, r.run, node, noon))
 		}
 		compare(t, g, body, r, fateOf)
 	})
@@ -218,7 +303,7 @@ func compare(t *rapid.T, g *graph.Graph, body *engine.WorkflowBody, r *rows, fat
 		}
 		got := r.NodeRuns(ref)
 		if starts[ref] == 0 {
-			if len(got) != 1 || got[0].State != engine.Skipped {
+			if len(got) != 1 || got[0].State != engine.Skipped || got[0].PassedOver() {
 				t.Fatalf("%s is %+v, want it skipped", ref.ID, got)
 			}
 			continue
@@ -227,7 +312,7 @@ func compare(t *rapid.T, g *graph.Graph, body *engine.WorkflowBody, r *rows, fat
 			t.Fatalf("%s ran %d times, want %d", ref.ID, len(got), attempts)
 		}
 		for _, n := range got {
-			if want := fateOf(ref, n.Start)[n.Attempt-1]; n.State != want {
+			if want := fateOf(ref, n.Start)[n.Attempt-1]; n.State != want || n.PassedOver() != (want == engine.Skipped) {
 				t.Fatalf("%s.%d.%d ended %s, want %s", ref.ID, n.Start, n.Attempt, n.State, want)
 			}
 		}
@@ -239,18 +324,23 @@ func compare(t *rapid.T, g *graph.Graph, body *engine.WorkflowBody, r *rows, fat
 
 // outcome is model.md's rule, from the fates.
 func outcome(g *graph.Graph, starts map[engine.Ref]int, fateOf func(engine.Ref, int) fate) engine.Outcome {
-	failed, reached := false, false
+	failed, reached, passed, done := false, false, false, false
 	for ref, n := range starts {
 		for i := 1; i <= n; i++ {
-			f := fateOf(ref, i)
-			if f[len(f)-1] == engine.Succeeded {
+			switch f := fateOf(ref, i); f[len(f)-1] {
+			case engine.Succeeded:
+				done = true
 				reached = reached || slices.Contains(g.Ends(), ref)
-			} else {
+			case engine.Skipped:
+				passed = true
+			default:
 				failed = true
 			}
 		}
 	}
 	switch {
+	case !failed && passed && !done:
+		return engine.RunStopped
 	case !failed:
 		return engine.RunSucceeded
 	case reached:

@@ -91,7 +91,7 @@ func (s *step) marked(ref engine.Ref) {
 		if t.Decided() {
 			continue
 		}
-		if slices.ContainsFunc(s.lasts(ref), func(n engine.NodeRun) bool { return w.Condition.Meets(n.State) }) {
+		if slices.ContainsFunc(s.lasts(ref), func(n engine.NodeRun) bool { return w.Condition.Meets(n.As()) }) {
 			t.Met++
 		} else {
 			t.Dead++
@@ -151,7 +151,7 @@ func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool,
 			open = true
 		case t.Predicate.Logic == engine.Any:
 			now.Dead++ // it has fired for this already, or never will
-		case c.Meets(last[c.Ref].State):
+		case met(c, last):
 			now.Met++
 		default:
 			now.Dead++
@@ -166,6 +166,12 @@ func (s *step) carried(t *engine.Trigger, again Again, anew map[engine.Ref]bool,
 		now.DeadAt = s.now
 	}
 	return now
+}
+
+// met reports whether the last state of its node meets a condition.
+func met(c engine.Condition, last map[engine.Ref]engine.NodeRun) bool {
+	node := last[c.Ref]
+	return c.Meets(node.As())
 }
 
 // mayBeMet reports whether a predicate can still be met.

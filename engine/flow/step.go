@@ -42,7 +42,7 @@ func (s *step) follow(node engine.NodeRun) {
 			continue
 		}
 		switch {
-		case w.Condition.Meets(node.State):
+		case w.Condition.Meets(node.As()):
 			t.Met++
 		case !s.mayComeAgain(node.Ref):
 			t.Dead++
@@ -57,7 +57,7 @@ func (s *step) follow(node engine.NodeRun) {
 // metBefore reports whether another start of the node has met a condition.
 func (s *step) metBefore(c engine.Condition, node engine.NodeRun) bool {
 	return slices.ContainsFunc(s.lasts(node.Ref), func(n engine.NodeRun) bool {
-		return n.Start != node.Start && c.Meets(n.State)
+		return n.Start != node.Start && c.Meets(n.As())
 	})
 }
 
@@ -79,7 +79,7 @@ func (s *step) lasts(ref engine.Ref) []engine.NodeRun {
 // lose notes that a condition can no longer be met, if it was not.
 func (s *step) lose(w graph.Watch) {
 	t := s.trigger(w.Trigger)
-	met := func(n engine.NodeRun) bool { return w.Condition.Meets(n.State) }
+	met := func(n engine.NodeRun) bool { return w.Condition.Meets(n.As()) }
 	if t.Decided() || slices.ContainsFunc(s.lasts(w.Condition.Ref), met) {
 		return
 	}
@@ -110,8 +110,8 @@ func (s *step) weigh(id engine.ID) {
 	}
 }
 
-// fire starts everything that a trigger starts. A run that is being stopped
-// fires nothing.
+// fire starts everything that a trigger starts, but for what a person has told not
+// to run: that is skipped now. A run that is being stopped fires nothing.
 func (s *step) fire(id engine.ID) {
 	if !s.w.Run.StopAsked.IsZero() {
 		return
@@ -120,13 +120,30 @@ func (s *step) fire(id engine.ID) {
 	t.FiredAt = s.now
 	s.set(t)
 	s.event(engine.Event{Kind: "trigger", Card: string(id), State: "fired"})
+	var over []engine.NodeRun
 	for _, action := range s.g.Actions(id) {
 		head := s.st.Head(action.Ref)
-		s.add(engine.NodeRun{
+		node := engine.NodeRun{
 			Run: s.w.Run.ID, Ref: action.Ref, Name: head.Name, Start: s.starts(action.Ref) + 1, Attempt: 1,
 			By: id, State: engine.Ready, Lane: head.Lane, Arguments: s.filled(action.Arguments), ReadyAt: s.now,
-		})
+		}
+		if _, told := s.w.Run.Skips[action.Ref.String()]; told {
+			s.overlay(node) // it ends below, when all that starts here is known
+			over = append(over, node)
+			continue
+		}
+		s.add(node)
 	}
+	for _, node := range over {
+		s.follow(s.passOver(node, s.w.Run.Skips[node.Ref.String()]))
+	}
+}
+
+// passOver writes that node, which has its turn, is skipped because a person said so.
+func (s *step) passOver(node engine.NodeRun, why string) engine.NodeRun {
+	node.State, node.Why, node.Ended = engine.Skipped, why, s.now
+	s.change(node, why)
+	return node
 }
 
 // filled are the arguments of a start with their placeholders filled in, in the
@@ -324,8 +341,9 @@ func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Out
 			last[key] = n
 		}
 	}
-	failed, ends := false, map[engine.Ref]bool{}
+	failed, passed, ends := false, false, map[engine.Ref]bool{}
 	for _, n := range last {
+		passed = passed || n.PassedOver()
 		switch n.State {
 		case engine.Failed, engine.TimedOut, engine.Lost, engine.Stopped:
 			failed = true
@@ -333,6 +351,9 @@ func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Out
 			ends[n.Ref] = true
 		case engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping, engine.Skipped:
 		}
+	}
+	if !failed && passed && len(ends) == 0 {
+		return engine.RunStopped // all that it was to do, a person told it not to
 	}
 	if !failed {
 		return engine.RunSucceeded

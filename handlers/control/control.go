@@ -57,6 +57,9 @@ type Exec interface {
 	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	Skip(ctx context.Context, run engine.ID, ref engine.Ref, by, why string) (engine.Run, error)
+	Unskip(ctx context.Context, run engine.ID, ref engine.Ref, by string) (engine.Run, error)
+	StopNode(ctx context.Context, run engine.ID, ref engine.Ref, start int, by string) (engine.Run, error)
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	// PoolsChanged makes the places of pools count that were just written.
 	PoolsChanged(ctx context.Context) error
@@ -141,6 +144,7 @@ func New(cfg Config) http.Handler {
 		"GET /run":       c.run,
 		"GET /log":       c.log,
 		"POST /stop":     c.stop,
+		"POST /skip":     c.skip,
 		"POST /resume":   c.resume,
 		"POST /pause":    c.pause,
 		"POST /go-on":    c.goOn,

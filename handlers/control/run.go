@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,27 +100,6 @@ func (c *control) await(ctx context.Context, id engine.ID) error {
 	}
 }
 
-// stop answers POST /stop.
-func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
-	asked, err := read[RunID](w, r)
-	if err != nil {
-		return err
-	}
-	id, err := c.runID(r.Context(), string(asked.ID))
-	if err != nil {
-		return err
-	}
-	by, err := c.by(r.Context())
-	if err != nil {
-		return err
-	}
-	run, err := c.Exec.Stop(r.Context(), id, by)
-	if err != nil {
-		return err
-	}
-	return c.answerRun(w, r, run)
-}
-
 const (
 	logChunk = 64 << 10
 	// logPause is how long a log that is followed rests between two looks: its
@@ -138,7 +116,7 @@ func (c *control) log(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := follower{c: c, id: id, node: r.FormValue("node"), out: w, at: map[engine.NodeKey]int64{}}
 	if f.node != "" {
-		if err := c.checkNode(r.Context(), id, f.node); err != nil {
+		if _, err := c.nodeNamed(r.Context(), id, f.node); err != nil {
 			return err
 		}
 	}
@@ -171,35 +149,6 @@ type follower struct {
 	node string // "" is all
 	out  http.ResponseWriter
 	at   map[engine.NodeKey]int64
-}
-
-// checkNode refuses the name of a job or crawler that is not part of a run, nor
-// may yet begin in it.
-func (c *control) checkNode(ctx context.Context, id engine.ID, name string) error {
-	run, err := c.Store.Run(ctx, id)
-	if err != nil {
-		return err
-	}
-	nodes, err := c.Store.NodeRuns(ctx, id)
-	if err != nil {
-		return err
-	}
-	names, err := c.Store.Names(ctx)
-	if err != nil {
-		return err
-	}
-	var known []string
-	for i := range nodes {
-		known = append(known, nodes[i].Name)
-	}
-	for _, ref := range run.Body.Refs() {
-		known = append(known, names.Of(ref))
-	}
-	if slices.Contains(known, name) {
-		return nil
-	}
-	slices.Sort(known)
-	return engine.Errorf(engine.NotFound, "Run %s has no job or crawler named %q. It has: %s.", id, name, strings.Join(slices.Compact(known), ", "))
 }
 
 // look writes whole lines; at the end also one that lacks its line break. It
@@ -326,17 +275,7 @@ func (c *control) change(w http.ResponseWriter, r *http.Request, do func(context
 	if err != nil {
 		return err
 	}
-	by, err := c.by(r.Context())
-	if err != nil {
-		return err
-	}
-	id, err := c.runID(r.Context(), string(ask.ID))
-	if err != nil {
-		return err
-	}
-	run, err := do(r.Context(), id, by)
-	if err != nil {
-		return err
-	}
-	return c.answerRun(w, r, run)
+	return c.steer(w, r, ask.ID, "", func(ctx context.Context, id engine.ID, _ engine.Ref, by string) (engine.Run, error) {
+		return do(ctx, id, by)
+	})
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"dogear/engine"
 )
@@ -11,6 +12,9 @@ import (
 type Run struct {
 	engine.Run
 	Nodes []engine.NodeRun `json:"nodes,omitempty"`
+	// Skipping are the nodes that wait for their turn and will then be skipped, by
+	// name, with who said so.
+	Skipping map[string]string `json:"skipping,omitempty"`
 	// Start is the name of the trigger that started it, where the workflow had
 	// more than one start.
 	Start string `json:"start_trigger,omitempty"`
@@ -74,5 +78,30 @@ func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.R
 		return err
 	}
 	views[0].Nodes, views[0].LateSeconds = nodes, run.Late(nodes, c.Now()).Seconds()
+	if views[0].Skipping, err = c.skipping(r.Context(), &run, nodes); err != nil {
+		return err
+	}
 	return answer(w, views[0])
+}
+
+// skipping are the nodes of an open run that will be skipped when their turn comes.
+func (c *control) skipping(ctx context.Context, run *engine.Run, nodes []engine.NodeRun) (map[string]string, error) {
+	if len(run.Skips) == 0 || !run.Open() {
+		return nil, nil
+	}
+	names, err := c.Store.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting := map[string]string{}
+	for card, why := range run.Skips {
+		ref, err := engine.ParseRef(card)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(nodes, func(n engine.NodeRun) bool { return n.Ref == ref && n.PassedOver() }) {
+			waiting[names.Of(ref)] = why
+		}
+	}
+	return waiting, nil
 }

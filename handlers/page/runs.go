@@ -56,6 +56,9 @@ func (p *Pages) runRoutes() []web.Route {
 		get("/runs/:id/nodes/:card/log/download", p.runLogDownload),
 		get("/runs/:id/nodes/:card/inputs", p.runInputs),
 		get("/runs/:id/nodes/:card/sample", p.runSample),
+		post("/runs/:id/nodes/:card/skip", p.skipNode),
+		post("/runs/:id/nodes/:card/unskip", p.unskipNode),
+		post("/runs/:id/nodes/:card/stop", p.stopNode),
 		post("/runs/:id/stop", p.stopRun),
 		post("/runs/:id/pause", p.pauseRun),
 		post("/runs/:id/go-on", p.goOnRun),
@@ -136,6 +139,9 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 		return v, err
 	}
 	if v.Properties, err = p.Store.PropertySets(ctx, v.Run.ID); err != nil {
+		return v, err
+	}
+	if v.Skipped, err = p.skipped(ctx, &v.Run); err != nil {
 		return v, err
 	}
 	twins, err := p.Store.Twins(ctx, []engine.Run{v.Run})

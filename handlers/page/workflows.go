@@ -40,6 +40,9 @@ type Exec interface {
 	Stop(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	Pause(ctx context.Context, run engine.ID, by string) (engine.Run, error)
 	GoOn(ctx context.Context, run engine.ID, by string) (engine.Run, error)
+	Skip(ctx context.Context, run engine.ID, ref engine.Ref, by, why string) (engine.Run, error)
+	Unskip(ctx context.Context, run engine.ID, ref engine.Ref, by string) (engine.Run, error)
+	StopNode(ctx context.Context, run engine.ID, ref engine.Ref, start int, by string) (engine.Run, error)
 	Resume(ctx context.Context, run engine.ID, how exec.Resume, by string) (engine.Run, error)
 	// PoolsChanged makes the places of pools count that were just written.
 	PoolsChanged(ctx context.Context) error

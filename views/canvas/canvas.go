@@ -48,9 +48,10 @@ func (i Infos) names() draft.Names {
 // Progress is how far the node of a card has come in a run.
 type Progress struct {
 	State   engine.State
-	Sub     string // "Succeeded · attempt 2"
-	Note    string // "4.1 s"
-	Fact    string // "612,440 rows"
+	As      engine.State // as which conditions see it
+	Sub     string       // "Succeeded · attempt 2"
+	Note    string       // "4.1 s"
+	Fact    string       // "612,440 rows"
 	Percent float64
 	Marked  bool // by a person
 	Kept    bool // of an earlier run: nothing more becomes of it in this one
@@ -268,7 +269,7 @@ func (d *drawing) edges() []Edge {
 			from := c.Ref.String()
 			edges = append(edges, d.edge(Edge{
 				Key: from + ">" + string(t.ID), From: from, To: string(t.ID), State: c.State,
-				Word: watchWord(c.State), Taken: d.Mode == Run && c.Meets(d.Runs[from].State),
+				Word: watchWord(c.State), Taken: d.Mode == Run && c.Meets(d.Runs[from].As),
 			}))
 		}
 		for _, a := range t.Actions {

@@ -66,8 +66,11 @@ type Node struct {
 
 // markWords says who has marked the attempt, and for what reason.
 func (n Node) markWords() string {
-	return strings.ToUpper(n.Attempt.Why[:1]) + n.Attempt.Why[1:] + "."
+	return upper(n.Attempt.Why) + "."
 }
+
+// upper is a reason as the beginning of a sentence.
+func upper(why string) string { return strings.ToUpper(why[:1]) + why[1:] }
 
 // Move is a bookmark of the node's job and how this run moved it; nil for not.
 type Move struct {

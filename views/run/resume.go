@@ -64,11 +64,11 @@ func NewResume(v View, card, deed string) Resume {
 	return r
 }
 
-// nodes are those that ran, in the order of the graph, each as it ended.
+// nodes are those that had their turn, in the order of the graph, each as it ended.
 func (r Resume) nodes() []engine.NodeRun {
 	var list []engine.NodeRun
 	for _, ref := range r.View.Refs() {
-		if n, ok := r.View.newest(ref); ok && n.State != engine.Skipped {
+		if n, ok := r.View.newest(ref); ok && (n.State != engine.Skipped || n.PassedOver()) {
 			list = append(list, n)
 		}
 	}
@@ -143,6 +143,8 @@ func Remark(r engine.Run) string {
 	switch {
 	case r.Error != "":
 		return r.Error
+	case len(r.Skips) > 0:
+		return skippedWords(r)
 	case r.Previous != "":
 		return "goes on from run " + show.Short(r.Previous)
 	case r.Pick != nil:

@@ -94,6 +94,7 @@ type View struct {
 	Triggers []engine.TriggerRun
 	Events   []engine.TriggerEvent // that started it
 	Twin     *engine.Twin          // an earlier run that asked for the same
+	Skipped  []string              // what a person told it not to do, with who said so
 	// Properties are what the properties of the run were, if they were changed.
 	Properties []engine.PropertySet
 	Selected   string // the card whose panel is open
@@ -225,7 +226,7 @@ func (v View) Graph(infos canvas.Infos) canvas.View {
 }
 
 func (v View) progress(n engine.NodeRun) canvas.Progress {
-	p := canvas.Progress{State: n.State, Started: n.Started, Ended: n.Ended, Sub: show.OfNode(&n).Word, Marked: n.Marked(), Kept: n.Copied != ""}
+	p := canvas.Progress{State: n.State, As: n.As(), Started: n.Started, Ended: n.Ended, Sub: show.OfNode(&n).Word, Marked: n.Marked(), Kept: n.Copied != ""}
 	if n.Attempt > 1 {
 		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
 	}

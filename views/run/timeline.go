@@ -14,6 +14,15 @@ import (
 // barsAtOnce is how many attempts the timeline shows before it is asked for more.
 const barsAtOnce = 200
 
+// pace is when the timeline of a run under way is drawn again: as the run moves
+// on, and where that is many bars at a time, every few seconds.
+func (v View) pace() string {
+	if len(v.Nodes) > barsAtOnce {
+		return "every 3s"
+	}
+	return "dogear:run-changed from:body, every 5s"
+}
+
 // tally counts the nodes by what people want to know of them.
 type tally struct {
 	hue, icon, word string
@@ -176,7 +185,7 @@ func (v View) before(node *engine.NodeRun) *engine.NodeRun {
 	}
 	return v.lastEnd(func(n *engine.NodeRun) bool {
 		return n.State.Done() && !n.Ended.After(node.ReadyAt) && slices.ContainsFunc(trigger.Predicate.Conditions, func(c engine.Condition) bool {
-			return c.Ref == n.Ref && c.Meets(n.State)
+			return c.Ref == n.Ref && c.Meets(n.As())
 		})
 	})
 }

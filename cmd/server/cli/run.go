@@ -22,7 +22,8 @@ type Run struct {
 	List runList `cmd:"" help:"List runs, newest first."`
 	Show runShow `cmd:"" help:"Show a run: its outcome and that of each job and crawler."`
 	Log  runLog  `cmd:"" help:"Print what the jobs and crawlers of a run have written to their logs."`
-	Stop runStop `cmd:"" help:"Stop a run. A publish that has begun is finished first."`
+	Stop runStop `cmd:"" help:"Stop a run, or one job or crawler of it. A publish that has begun is finished first."`
+	Skip runSkip `cmd:"" help:"Let a run not do a job or crawler that has not begun; what waits for its success goes on."`
 
 	Resume runResume `cmd:"" help:"Start a run that goes on from one that has ended: what succeeded is not done again."`
 	Pause  runPause  `cmd:"" help:"Let nothing more of a run start until it goes on."`
@@ -191,12 +192,13 @@ func runRows(t *table, r *control.Run) {
 		t.row("With", name+"="+r.Properties[name])
 	}
 	t.field("Error", r.Error)
+	for _, name := range slices.Sorted(maps.Keys(r.Skipping)) {
+		t.row("Not to run", name, r.Skipping[name])
+	}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		t.row("Node", n.Name, stateOf(n), spent(n.Started, n.Ended, now), figures(n))
-		if n.State == engine.Ready || n.Marked() {
-			t.field("", n.Why)
-		}
+		t.field("", n.Why)
 		t.field("", n.Error)
 	}
 }
@@ -255,14 +257,4 @@ func (c *runLog) Run(ctx context.Context, term Terminal) error {
 			return engine.Errorf(engine.Conflict, "The server ended the log before the run did: it is stopping.")
 		}
 	}
-}
-
-type runStop struct {
-	target
-	ID string `arg:"" help:"The run, as run list shows it."`
-}
-
-// Run stops a run.
-func (c *runStop) Run(ctx context.Context, term Terminal) error {
-	return c.change(ctx, term, "/stop", c.ID)
 }

@@ -1,0 +1,46 @@
+package run
+
+import (
+	"strconv"
+
+	"dogear/engine"
+	"dogear/views/show"
+)
+
+// steered reports a run of which single nodes can still be skipped or stopped.
+func (n Node) steered() bool {
+	run := n.View.Run
+	return run.Kind == engine.RunWorkflow && run.Open() && run.StopAsked.IsZero()
+}
+
+// told says that a person has told the node not to run, and who; "" where nobody has.
+func (n Node) told() string { return n.View.Run.Skips[n.Ref.String()] }
+
+// canSkip reports a node that has not begun.
+func (n Node) canSkip() bool {
+	begun := n.Attempt.Attempt > 1 || n.Attempt.Attempt == 1 && n.Attempt.State != engine.Ready
+	return n.steered() && !begun && n.told() == ""
+}
+
+// waitsToBeSkipped reports one that is skipped when its turn comes.
+func (n Node) waitsToBeSkipped() bool { return n.steered() && n.Attempt.Attempt == 0 && n.told() != "" }
+
+// canStop reports an attempt that can be stopped while its run goes on.
+func (n Node) canStop() bool {
+	switch n.Attempt.State {
+	case engine.Ready, engine.Starting, engine.Running:
+		return n.steered()
+	default:
+		return false
+	}
+}
+
+// start is the field that says which start is meant.
+func (n Node) start() map[string]string {
+	return map[string]string{"start": strconv.Itoa(n.Attempt.Start)}
+}
+
+// skippedWords says in a list how much of a run a person has told not to run.
+func skippedWords(r engine.Run) string {
+	return show.Many(int64(len(r.Skips)), "node") + " skipped by hand"
+}
