@@ -73,6 +73,9 @@ const looks = async (path) => {
 // from one graph to another: names, ids, places and times, and what waits in the
 // sources, which comes later.
 const drawn = (page, name) => page.evaluate((name) => {
+  // What is far from what is seen is made when it comes near.
+  const { view, camera } = document.querySelector("dog-canvas");
+  for (const box of view.boxes.values()) camera.reveal(box);
   const plain = (element) => {
     const attributes = [...element.attributes].map(({ name, value }) => `${name}=${value}`).filter((text) => !/^(tabindex|aria-selected|data-marks)=/.test(text));
     return `<${element.localName} ${attributes.sort().join(" ")}>${[...element.childNodes].map((n) => (n.nodeType === 1 ? plain(n) : n.nodeType === 3 ? n.data : "")).join("")}`;
@@ -104,6 +107,52 @@ test("a run of hundreds of nodes is a short page, and drawn as a small one is", 
 
   assert.deepEqual(packed, sent);
   assert.match(sent.breaks, /Failed/);
+  assert.deepEqual(house.problems(), []);
+});
+
+// cards of the page, and those of them that have no inside yet.
+const cards = (page) => page.evaluate(() => ({
+  all: document.querySelectorAll("dog-canvas .node").length,
+  blank: document.querySelectorAll("dog-canvas .node.blank").length,
+  lines: document.querySelectorAll("dog-canvas path.edge").length,
+  seen: [...document.querySelectorAll("dog-canvas .node")].filter((card) => {
+    const [at, stage] = [card.getBoundingClientRect(), document.querySelector("dog-canvas .stage").getBoundingClientRect()];
+    return at.right > stage.left && at.left < stage.right && at.bottom > stage.top && at.top < stage.bottom;
+  }).map((card) => !card.classList.contains("blank")),
+}));
+
+test("a card out of sight is a box with its name, and says what it was told when it comes into sight", async () => {
+  const page = await looks(large);
+  const before = await cards(page);
+  assert.equal(before.all, many + 6);
+  assert.ok(before.blank > many / 2 && before.lines < many, `${before.blank} of ${before.all} cards are blank, ${before.lines} lines are there`);
+  assert.ok(before.seen.length > 0 && before.seen.every(Boolean), "every card that is seen has its inside, and there are some");
+
+  const last = page.locator("dog-canvas .node.blank").last();
+  const name = await last.locator("[data-slot=name]").textContent();
+  const option = page.getByRole("option", { name: new RegExp(`^${name} ?, Job, Skipped`) });
+  assert.equal(await option.count(), 1, "a screen reader finds it");
+  const id = await last.getAttribute("data-id");
+  await page.evaluate((card) => {
+    const topic = `run:${location.pathname.split("/").pop()}`;
+    const data = { kind: "node", card, start: 9, attempt: 2, state: "running", at: new Date().toISOString() };
+    document.body.dispatchEvent(new CustomEvent("dogear:message", { detail: { topic, data } }));
+    document.body.dispatchEvent(new CustomEvent("dogear:message", { detail: { topic, data: { card, progress: { percent: 40, rows: 7 } } } }));
+  }, id);
+  await page.locator(`[id="node-${id}"][data-status=running]`).waitFor({ state: "attached" });
+  await page.evaluate((id) => document.getElementById(`node-${id}`).focus(), id);
+
+  const card = page.locator(`[id="node-${id}"]:not(.blank)`);
+  await card.getByText("Running · attempt 2").waitFor({ state: "attached" });
+  await card.getByText("7 rows").waitFor({ state: "attached" });
+  assert.match(await card.locator(".mark use").getAttribute("href"), /#loader/);
+  const [bar, whole] = await card.evaluate((c) => [c.querySelector(".bar").offsetWidth, c.offsetWidth]);
+  assert.ok(Math.abs(bar / whole - 0.4) < 0.02, `the bar has ${bar} of ${whole}`);
+
+  // Pressed once, everything is there to see.
+  await page.locator(".tools [data-act=fit]").click();
+  assert.ok((await cards(page)).lines > many);
+  await shot(page, "large-run-whole");
   assert.deepEqual(house.problems(), []);
 });
 

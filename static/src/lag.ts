@@ -59,7 +59,7 @@ async function work(): Promise<void> {
 }
 
 function show(job: string, lag: Lag): void {
-  const card = document.querySelector<HTMLElement>(`dog-canvas .nodes > [data-id="job-${job}"]`);
+  const card = document.getElementById(`node-job-${job}`);
   if (!card) return;
   card.dataset["marks"] = lag.marks === 0 ? "" : lag.paused ? "paused" : "on";
   let chip = card.querySelector<HTMLElement>(".lag");

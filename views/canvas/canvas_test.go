@@ -116,7 +116,7 @@ func TestARunShowsStatesInThreeWaysAndTakenEdges(t *testing.T) {
 	page := render(t, v)
 
 	for _, want := range []string{
-		`class="node ok"`, "#check", ">Succeeded<", "612,440 rows", `class="node run"`, "#loader-circle", "width:56.5%",
+		`class="node ok"`, "#check", ">Succeeded<", "612,440 rows", `class="node run"`, "#loader-circle", "--done:56.5%",
 		"fired 12:00 UTC", ">Waiting<", `data-status="waiting"`,
 	} {
 		if !strings.Contains(page, want) {

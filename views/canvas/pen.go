@@ -136,7 +136,7 @@ func (p *pen) foot(c *Card) {
 	p.put("span", c.Note, "data-slot", "note")
 	p.put("span", c.Fact, "data-slot", "fact", "class", "fact")
 	p.raw("</div>")
-	p.put("i", "", "class", "bar", "style", "width:"+strconv.FormatFloat(c.Percent, 'f', 1, 64)+"%")
+	p.raw(`<i class="bar"></i>`)
 }
 
 // class says how a card looks: its shape, the hue of its state, and whether it

@@ -180,8 +180,13 @@ func (c *Card) footIcon() string {
 }
 
 // place is the style that puts a card where it stands.
+// place is where a card stands, and how far its bar is.
 func (c *Card) place() string {
-	return "transform:translate(" + strconv.Itoa(c.At.X) + "px," + strconv.Itoa(c.At.Y) + "px)"
+	at := "transform:translate(" + strconv.Itoa(c.At.X) + "px," + strconv.Itoa(c.At.Y) + "px)"
+	if c.Percent > 0 {
+		at += ";--done:" + strconv.FormatFloat(c.Percent, 'f', 1, 64) + "%"
+	}
+	return at
 }
 
 func (e *Edge) place() string {

@@ -31,7 +31,7 @@ export class Camera {
     const step = 20 * this.k * (this.k < 0.5 ? 2 : 1) * (this.k < 0.25 ? 2 : 1);
     this.stage.style.backgroundSize = `${step}px ${step}px`;
     this.stage.style.backgroundPosition = `${this.x}px ${this.y}px`;
-    this.stage.classList.toggle("far", this.k < 0.35);
+    this.stage.classList.toggle("far", this.far);
     this.moved();
   }
 
@@ -52,24 +52,34 @@ export class Camera {
     this.show();
   }
 
-  fit(box: Box | undefined, most = 1): void {
-    const { w, h } = this;
-    if (!box || w === 0) return this.show();
-    const edge = 40;
-    this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), most);
-    this.x = Math.max((w - box.w * this.k) / 2, w < 500 ? 10 : 0) - box.x * this.k;
-    this.y = (h - box.h * this.k) / 2 - box.y * this.k;
+  // far is where cards are too small for their words.
+  get far(): boolean {
+    return this.k < 0.35;
+  }
+
+  fit(box: Box | undefined): void {
+    this.whole(box);
     this.show();
   }
 
+  private whole(box: Box | undefined): void {
+    const { w, h } = this;
+    if (!box || w === 0) return;
+    const edge = 40;
+    this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), 1);
+    this.x = Math.max((w - box.w * this.k) / 2, w < 500 ? 10 : 0) - box.x * this.k;
+    this.y = (h - box.h * this.k) / 2 - box.y * this.k;
+  }
+
   // begin is the first look: everything, or, where that would be too small to
-  // read, the start of the graph.
-  begin(box: Box | undefined): void {
-    this.fit(box);
-    if (!box || this.k >= 0.55) return;
-    this.k = 0.7;
-    this.x = 24 - box.x * this.k;
-    this.y = (this.h - box.h * this.k) / 2 - box.y * this.k;
+  // read, the card with which the graph begins.
+  begin(box: Box | undefined, first: Box | undefined): void {
+    this.whole(box);
+    if (first && this.k < 0.55) {
+      this.k = 0.7;
+      this.x = 24 - first.x * this.k;
+      this.y = this.h / 2 - (first.y + first.h / 2) * this.k;
+    }
     this.show();
   }
 

@@ -14,7 +14,7 @@ import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
 import { about, Edge, Graph, Names } from "./model";
 import { Notices } from "./notices";
-import { unpack } from "./packed";
+import { Packed } from "./packed";
 import { startPalette } from "./palette";
 import { Host, Panel } from "./panel";
 import { Pointer } from "./pointer";
@@ -46,9 +46,12 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     if (this.data) return; // moved within the page, not new
     this.data = JSON.parse(this.querySelector("#canvas-data")!.textContent!) as Data;
     this.stage = this.querySelector(".stage")!;
-    unpack(this, this.data);
-    this.view = new View(this, this.data.words);
-    this.camera = new Camera(this.stage, this.querySelector(".world")!, () => this.minimap?.look());
+    const { packed, signs = {} } = this.data;
+    this.view = new View(this, this.data.words, packed && new Packed(this, packed, signs));
+    this.camera = new Camera(this.stage, this.querySelector(".world")!, () => {
+      this.view.look(this.camera.seen(), this.camera.far);
+      this.minimap?.look();
+    });
     this.notices = new Notices(this, this.view);
     this.chosen = new Chosen(this.stage, this.view, this.camera);
     this.minimap = new Minimap(this, this.view, this.camera);
@@ -69,7 +72,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
       const { width, height } = entry!.contentRect;
       this.camera.resize(width, height);
       if (this.camera.steered) this.camera.show();
-      else this.camera.begin(this.view.extent());
+      else this.camera.begin(this.view.extent(), this.view.first());
     }).observe(this.stage);
   }
 
@@ -93,6 +96,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     });
     this.querySelector(".nodes")!.addEventListener("focusin", (event) => {
       const card = (event.target as Element).closest<HTMLElement>(".node")?.dataset["id"];
+      if (card) this.view.come(card);
       if (card && card !== this.focused) this.chosen.rove(card);
     });
     // What is typed where nothing has the focus is meant for the graph.

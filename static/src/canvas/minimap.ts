@@ -5,6 +5,8 @@ import { View } from "./view";
 
 const svg = "http://www.w3.org/2000/svg";
 const fewest = 6; // cards, below which a map helps nobody
+const many = 200; // cards, above which the picture is drawn again only so often:
+const rest = 250; // ms
 const [width, height] = [154, 90]; // of the picture, as canvas.css has it
 
 export class Minimap {
@@ -13,6 +15,7 @@ export class Minimap {
   private all: Box = { x: 0, y: 0, w: 1, h: 1 };
   private due = false;
   private stale = true; // cards came, went or moved since the last picture
+  private resting = false; // since a picture of many cards
   private cards: Box | undefined; // around all of them
   private drawn = new Map<string, { rect: SVGRectElement; as: string }>(); // by card
   // What is seen lies over the picture and not in it, so that looking elsewhere
@@ -55,10 +58,11 @@ export class Minimap {
     this.box.hidden = this.view.cards.size < fewest;
     if (this.box.hidden) return;
     const map = this.box.querySelector("svg")!;
-    if (this.stale) {
+    if (this.stale && !this.resting) {
       this.redraw(map);
       this.cards = this.view.extent();
       this.stale = false;
+      if (this.view.cards.size > many) this.pause();
     }
     const seen = this.camera.seen();
     this.all = bounds(this.cards ? [this.cards, seen] : [seen])!;
@@ -68,6 +72,14 @@ export class Minimap {
     this.seen.style.width = `${seen.w * this.scale}px`;
     this.seen.style.height = `${seen.h * this.scale}px`;
     this.seen.style.transform = `translate(${(seen.x - this.all.x) * this.scale}px,${(seen.y - this.all.y) * this.scale}px)`;
+  }
+
+  private pause(): void {
+    this.resting = true;
+    setTimeout(() => {
+      this.resting = false;
+      if (this.stale) this.look();
+    }, rest);
   }
 
   // redraw touches the cards of the map that differ from what it shows: a run

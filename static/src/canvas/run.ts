@@ -138,14 +138,14 @@ export class RunView {
     if (n.started) card.dataset["started"] = n.started;
     if (n.ended) card.dataset["ended"] = n.ended;
     const name = card.querySelector("[data-slot=name]")?.textContent ?? "";
-    if (!known) this.fill(card, "sub", n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word);
+    if (!known) this.view.fill(card, { sub: n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word });
     if (!known) {
-      this.fill(card, "aside", `, ${sign.word}`);
+      this.view.fill(card, { aside: `, ${sign.word}` });
       this.view.icon(card, sign.icon, ".mark");
     }
     // The figures of the end take the place of what it said on its way.
     const fact = figure(n.counts);
-    if (fact || done(n.state)) this.fill(card, "fact", fact);
+    if (fact || done(n.state)) this.view.fill(card, { fact: fact });
     if (!working.has(n.state)) this.bar(card, 0);
     for (const { path, edge } of this.leaving.get(n.card) ?? []) {
       if (!edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) path.classList.add("taken");
@@ -176,25 +176,19 @@ export class RunView {
     card.classList.remove("idle");
     card.classList.add(sign.hue);
     card.dataset["status"] = "succeeded";
-    this.fill(card, "sub", `fired ${at.slice(11, 16)} UTC`);
+    this.view.fill(card, { sub: `fired ${at.slice(11, 16)} UTC` });
   }
 
   private progress({ card: id, progress: p }: Progress): void {
     const card = this.view.cards.get(id);
     if (!card || !working.has(card.dataset["status"] ?? "")) return;
     if (p.percent >= 0) this.bar(card, p.percent);
-    if (p.note) this.fill(card, "fact", p.note);
-    else if (p.rows) this.fill(card, "fact", many(p.rows, "row"));
+    if (p.note) this.view.fill(card, { fact: p.note });
+    else if (p.rows) this.view.fill(card, { fact: many(p.rows, "row") });
   }
 
   private bar(card: HTMLElement, percent: number): void {
-    const bar = card.querySelector<HTMLElement>(".bar");
-    if (bar) bar.style.width = `${Math.min(percent, 100)}%`;
-  }
-
-  private fill(card: HTMLElement, slot: string, text: string): void {
-    const element = card.querySelector(`[data-slot=${slot}]`);
-    if (element && element.textContent !== text) element.textContent = text;
+    card.style.setProperty("--done", `${Math.min(percent, 100)}%`);
   }
 
   private tick(): void {
@@ -209,8 +203,8 @@ export class RunView {
     if (works) this.counting.set(id, card);
     else this.counting.delete(id);
     if (!started || kind === "scheduled") return;
-    if (works) this.fill(card, "note", clock(this.now() - Date.parse(started)));
-    else if (ended) this.fill(card, "note", length(Date.parse(ended) - Date.parse(started)));
+    if (works) this.view.fill(card, { note: clock(this.now() - Date.parse(started)) });
+    else if (ended) this.view.fill(card, { note: length(Date.parse(ended) - Date.parse(started)) });
   }
 
   // speak tells a screen reader at most one thing a second, several summed up.

@@ -3,9 +3,10 @@
 import { Box, bounds, size } from "./geometry";
 import { between as lineBetween, gap } from "./line";
 import { conditions, Drawn, Edge, Graph } from "./model";
+import { Packed } from "./packed";
 import { Body, Info, Point, Trigger } from "./types";
 
-interface Line {
+export interface Line {
   path: SVGPathElement;
   hit: SVGPathElement;
   pill?: HTMLElement;
@@ -36,6 +37,7 @@ export class View {
   constructor(
     private root: HTMLElement,
     private words: Record<string, string>,
+    private packed?: Packed,
   ) {
     this.list = root.querySelector(".nodes")!;
     this.edges = root.querySelector("svg.edges")!;
@@ -53,6 +55,18 @@ export class View {
       const edge = { key: id, from: s, to: t, trigger: trigger || undefined, state: state || undefined };
       this.keep({ path, hit: path.previousElementSibling as SVGPathElement, pill: pills.get(id), edge });
     }
+    for (const line of this.packed?.lines ?? []) this.keep(line);
+  }
+
+  // look makes what comes into sight.
+  look(seen: Box, far: boolean): void {
+    this.packed?.look(seen, far);
+  }
+
+  // come makes the inside of a card that is about to be seen.
+  come(id: string): void {
+    const card = this.cards.get(id);
+    if (card) this.packed?.fill(card);
   }
 
   private adoptCard(card: HTMLElement): void {
@@ -127,9 +141,11 @@ export class View {
     return source.content.firstElementChild!.cloneNode(true) as HTMLElement;
   }
 
-  private fill(card: HTMLElement, words: Record<string, string | undefined>): void {
+  // fill writes the words of a card.
+  fill(card: HTMLElement, words: Record<string, string | undefined>): void {
     for (const [slot, text = ""] of Object.entries(words)) {
       const element = card.querySelector<HTMLElement>(`[data-slot="${slot}"]`);
+      if (!element) this.packed?.keep(card, "words", slot, text);
       if (!element || element.textContent === text) continue;
       element.textContent = text;
       if (slot === "name" || slot === "sub") element.title = text;
@@ -137,6 +153,7 @@ export class View {
   }
 
   icon(card: HTMLElement, name: string, where = ".picture"): void {
+    if (this.packed?.keep(card, "icons", where, name)) return;
     const use = card.querySelector(`${where} use`);
     const address = use?.getAttribute("href");
     if (address) use?.setAttribute("href", address.replace(/#.*$/, `#${name}`));
@@ -265,6 +282,14 @@ export class View {
 
   extent(): Box | undefined {
     return bounds(this.boxes.values());
+  }
+
+  // first is a card at the left end of the graph, the one nearest to its middle.
+  first(): Box | undefined {
+    const all = this.extent();
+    if (!all) return undefined;
+    const away = (b: Box) => Math.abs(b.y + b.h / 2 - all.y - all.h / 2);
+    return [...this.boxes.values()].filter((b) => b.x < all.x + b.w).sort((a, b) => away(a) - away(b))[0];
   }
 }
 
