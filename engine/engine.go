@@ -36,6 +36,14 @@ func (id ID) Made() time.Time {
 	return u.Timestamp().UTC()
 }
 
+// ageLen is how much of an id says when it was made.
+const ageLen = 10
+
+// ByAge orders ids by when they were made, to the millisecond.
+func ByAge(a, b ID) int {
+	return strings.Compare(string(a[:min(len(a), ageLen)]), string(b[:min(len(b), ageLen)]))
+}
+
 // ParseID returns text as an ID, or Invalid where it is not one. Every id that
 // comes from outside passes here, so that no id can be a path.
 func ParseID(text string) (ID, error) {

@@ -53,7 +53,7 @@ type Lane struct {
 	// Pool is the name of its pool, "" for none.
 	Pool string `json:"pool,omitempty"`
 	// Priority is how early its turn comes: of those that wait the highest
-	// first, of equals the oldest.
+	// first, of equals that of the oldest run.
 	Priority int `json:"priority,omitempty"`
 }
 

@@ -25,7 +25,10 @@ type Exec struct {
 	// reserved are the nodes of the group that is being committed for which a
 	// process was reserved; only the loop touches it.
 	reserved map[engine.NodeKey]bool
-	timed    chan struct{} // holds one token while there are new time limits of runs
+	// readied are the nodes that the group makes ready and that found no place in it;
+	// only the loop touches it.
+	readied map[engine.NodeKey]*engine.NodeRun
+	timed   chan struct{} // holds one token while there are new time limits of runs
 
 	mu       sync.Mutex
 	lease    lease
@@ -43,7 +46,9 @@ type Exec struct {
 	jobs    map[jobVersion]engine.Job
 	working map[engine.NodeKey]*attempt
 	paused  map[engine.ID]bool
-	waiting []engine.NodeRun // ready nodes that found no room, oldest first
+	waiting []engine.NodeRun // ready nodes that found no room, in the order of their turn
+	// called are those of them that have their turn, while their start is written.
+	called  map[engine.NodeKey]*engine.NodeRun
 	stopped bool
 	drained error            // what every attempt was told when the server ended
 	ended   []engine.NodeKey // attempts of which the directory is not yet removed
@@ -181,6 +186,8 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	written := e.store(steps)
 	claimed := e.slots.end(written)
 	e.settle(claimed)
+	e.answered(group)
+	clear(e.readied)
 	var starts []starting
 	for i, w := range written {
 		if w.Err == nil {
@@ -221,10 +228,10 @@ func (e *Exec) store(steps []flow.Step) []flow.Written {
 func (e *Exec) refused(i *item, err error) {
 	switch {
 	case i.starts != nil && errors.Is(err, errNoRoom):
-		e.awaitFirst(*i.starts)
+		e.line(*i.starts)
 	case i.starts != nil && errors.Is(err, errNoRoomElsewhere):
 		e.block(i.starts.Ref)
-		e.awaitFirst(*i.starts)
+		e.line(*i.starts)
 	case i.starts != nil && away(err): // the next look at the database finds it
 	case i.starts != nil && engine.CodeOf(err) == engine.Conflict: // it was stopped meanwhile
 	default:

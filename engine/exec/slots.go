@@ -80,21 +80,42 @@ func (s *slots) alter(n *engine.NodeRun, by int) {
 	}
 }
 
-// claim takes a slot for node, if there is one. why says in words what is full.
-func (s *slots) claim(n engine.NodeRun) (ok bool, why string) {
+// claim takes a slot for a node, if there is one beside those of the nodes in front
+// of it. why says in words what is full.
+func (s *slots) claim(node *engine.NodeRun, inFront []*engine.NodeRun) (ok bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, seat := range seats(&n) {
-		if s.busy[seat]+s.change[seat] >= s.limit(seat) {
-			return false, seat.full(&n)
+	held := map[seat]int{}
+	first := 0 // of the slots, those in front
+	for _, n := range inFront {
+		if s.claimed[n.Key()] == nil && s.full(n, held, first) == "" {
+			first++
+			for _, seat := range seats(n) {
+				held[seat]++
+			}
 		}
 	}
-	if len(s.claimed) >= s.free+len(s.ending) {
-		return false, "waits for one of the server's slots"
+	if why := s.full(node, held, first); why != "" {
+		return false, why
 	}
+	n := *node
 	s.claimed[n.Key()] = &n
 	s.alter(&n, 1)
 	return true, ""
+}
+
+// full says in words what n would find full in this group, where others take the seats
+// held and so many slots before it; "" where it finds room.
+func (s *slots) full(n *engine.NodeRun, held map[seat]int, first int) string {
+	for _, seat := range seats(n) {
+		if s.busy[seat]+s.change[seat]+held[seat] >= s.limit(seat) {
+			return seat.full(n)
+		}
+	}
+	if len(s.claimed)+first >= s.free+len(s.ending) {
+		return "waits for one of the server's slots"
+	}
+	return ""
 }
 
 // undo takes claims and ends of this group back.

@@ -36,12 +36,15 @@ func (e *Exec) unblock() {
 func (e *Exec) claiming(i item) flow.Step {
 	step, stopping, owner := i.step, e.stopping(), e.id()
 	decide := step.Decide
-	var claimed, ended []engine.NodeKey
+	var claimed, ended, readied []engine.NodeKey
 	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
 		// Decided before from what was remembered, it may have taken a seat that it
 		// does not need.
 		e.slots.undo(claimed, ended)
-		claimed, ended = nil, nil
+		for _, key := range readied {
+			delete(e.readied, key)
+		}
+		claimed, ended, readied = nil, nil, nil
 		w, err := decide(run, st)
 		if err != nil {
 			return w, err
@@ -56,7 +59,7 @@ func (e *Exec) claiming(i item) flow.Step {
 			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
 				continue
 			}
-			ok, why, elsewhere := false, "waits until its run goes on", false
+			ok, why, startable, elsewhere := false, "waits until its run goes on", false, false
 			head := st.Head(n.Ref)
 			if n.Ref.Kind == engine.KindJob {
 				e.slots.setLimit(n.Ref, head.MaxRuns)
@@ -66,7 +69,8 @@ func (e *Exec) claiming(i item) flow.Step {
 			case i.starts == nil && e.leaves(n):
 				why = "waits for a server that has its folders"
 			default:
-				ok, why = e.slots.claim(*n)
+				startable = true
+				ok, why = e.claimInTurn(n, i.starts != nil)
 			}
 			if ofJob, ofPool := e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
 				e.slots.undo([]engine.NodeKey{n.Key()}, nil)
@@ -79,6 +83,10 @@ func (e *Exec) claiming(i item) flow.Step {
 				return flow.Writes{}, errNoRoom
 			case !ok && !stopping:
 				n.Why = why
+				if startable {
+					e.readied[n.Key()] = n
+					readied = append(readied, n.Key())
+				}
 			case ok:
 				claimed = append(claimed, n.Key())
 				// The version that starts is the one of this moment (model.md, Runs).
@@ -92,14 +100,66 @@ func (e *Exec) claiming(i item) flow.Step {
 	return step
 }
 
-// turns are nodes in the order of their turn: those of the highest priority first.
+// byTurn orders nodes as they have their turn: the highest priority first, then the
+// oldest run, so that what has begun comes to its end, then what waits longest.
+func byTurn(a, b *engine.NodeRun) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), engine.ByAge(a.Run, b.Run), a.ReadyAt.Compare(b.ReadyAt))
+}
+
+// turns are nodes in the order of their turn.
 func turns(nodes []engine.NodeRun) []*engine.NodeRun {
 	order := make([]*engine.NodeRun, len(nodes))
 	for i := range nodes {
 		order[i] = &nodes[i]
 	}
-	slices.SortStableFunc(order, func(a, b *engine.NodeRun) int { return cmp.Compare(b.Priority, a.Priority) })
+	slices.SortStableFunc(order, byTurn)
 	return order
+}
+
+// claimInTurn takes a slot for a node, unless another has its turn before it and would
+// find no other. called says that it was called from the line.
+func (e *Exec) claimInTurn(n *engine.NodeRun, called bool) (ok bool, why string) {
+	if ok, why = e.slots.claim(n, nil); !ok {
+		return ok, why
+	}
+	first := e.inFront(n, called)
+	if len(first) == 0 {
+		return ok, why
+	}
+	e.slots.undo([]engine.NodeKey{n.Key()}, nil)
+	return e.slots.claim(n, first)
+}
+
+// inFront are the nodes that have their turn before n: nearly always none. Those that
+// wait for more than a place do not hold it up. In front of one that was called from
+// the line is only what has become ready since.
+func (e *Exec) inFront(n *engine.NodeRun, called bool) []*engine.NodeRun {
+	var list []*engine.NodeRun
+	for _, w := range e.readied {
+		if byTurn(w, n) < 0 {
+			list = append(list, w)
+		}
+	}
+	if called {
+		return list
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.called {
+		if byTurn(w, n) < 0 {
+			list = append(list, w)
+		}
+	}
+	for i := range e.waiting {
+		w := &e.waiting[i]
+		if byTurn(w, n) >= 0 {
+			break
+		}
+		if !e.paused[w.Run] && !e.blocked[w.Ref] && !e.left(w) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // works reports whether an attempt of this server works on a node.
@@ -135,9 +195,22 @@ func (e *Exec) successors(group []item) []item {
 		} else {
 			e.waiting = slices.Delete(e.waiting, looked, looked+1)
 		}
+		e.called[n.Key()] = &n
 		starts = append(starts, item{step: e.start(n), starts: &n})
 	}
 	return starts
+}
+
+// answered is told that a group was written: what was called in it has started, or
+// goes back into the line.
+func (e *Exec) answered(group []item) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range group {
+		if n := group[i].starts; n != nil {
+			delete(e.called, n.Key())
+		}
+	}
 }
 
 // restate makes the event of a node say the state it went to at once.
@@ -154,26 +227,19 @@ func restate(events []engine.Event, n *engine.NodeRun) {
 func (e *Exec) await(n engine.NodeRun) {
 	if wait := n.NotBefore.Sub(e.Now()); !n.NotBefore.IsZero() && wait > 0 {
 		time.AfterFunc(wait, func() {
-			e.line(n, false)
+			e.line(n)
 			e.fill()
 		})
 		return
 	}
-	e.line(n, false)
+	e.line(n)
 }
 
-// awaitFirst puts a node back for which there was no room after all.
-func (e *Exec) awaitFirst(n engine.NodeRun) { e.line(n, true) }
-
-// line puts a node where its turn comes: behind those of its priority that wait
-// already, or before them.
-func (e *Exec) line(n engine.NodeRun, first bool) {
+// line puts a node where its turn comes.
+func (e *Exec) line(n engine.NodeRun) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at := sort.Search(len(e.waiting), func(i int) bool {
-		other := e.waiting[i].Priority
-		return other < n.Priority || first && other == n.Priority
-	})
+	at := sort.Search(len(e.waiting), func(i int) bool { return byTurn(&e.waiting[i], &n) > 0 })
 	e.waiting = slices.Insert(e.waiting, at, n)
 }
 
@@ -202,6 +268,7 @@ func (e *Exec) fill() {
 			continue
 		}
 		chosen = append(chosen, n)
+		e.called[n.Key()] = &n
 	}
 	// What stays moves up against the rest, which is not touched.
 	from := looked - len(stay)
