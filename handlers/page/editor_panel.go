@@ -62,7 +62,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 		return panel, err
 	}
 	if card == "" {
-		panel.Body, panel.Text = &d.draft.Body, editor.PropertiesText(d.draft.Body.Properties)
+		panel.Body = &d.draft.Body
 		return panel, nil
 	}
 	if panel.Trigger = d.draft.Body.Trigger(engine.ID(card)); panel.Trigger != nil {

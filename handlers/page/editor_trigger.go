@@ -11,13 +11,14 @@ import (
 	"dogear/engine/draft"
 	"dogear/handlers/web"
 	"dogear/views/editor"
+	"dogear/views/form"
 )
 
 // saveTrigger changes what the person changed and leaves the rest, so that two
 // people who edit different fields keep both.
 func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) error {
 	t := *panel.Trigger
-	panel.Trigger, panel.Seen = &t, panel.Trigger
+	panel.Trigger, panel.Seen, panel.Typed = &t, panel.Trigger, form.TypedOf(values)
 	ops := triggerOps(&t, values, panel.Card)
 	set, wrong := startOps(panel.Starts, values)
 	if len(wrong) > 0 {

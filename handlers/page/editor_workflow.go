@@ -11,6 +11,7 @@ import (
 	"dogear/engine/draft"
 	"dogear/handlers/web"
 	"dogear/views/editor"
+	"dogear/views/form"
 )
 
 // saveWorkflow answers POST /workflows/:id/panel.
@@ -28,8 +29,8 @@ func (p *Pages) saveWorkflow(c web.Ctx) error {
 		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
 	}
 	ops, field, err := workflowOps(values)
+	panel.Typed = form.TypedOf(values)
 	if err != nil {
-		panel.Text = values.Get("properties")
 		panel.Errors = map[string]string{field: engine.MessageOf(err)}
 		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
 	}

@@ -127,6 +127,7 @@ type Panel struct {
 	Seq       int64
 	Card      string
 	Errors    map[string]string
+	Typed     form.Typed // what was typed, where it was refused
 	Saved     bool
 	Info      canvas.Info // of a job or crawler
 	Names     draft.Names
@@ -149,7 +150,6 @@ type Panel struct {
 	Used        []engine.Head
 
 	Body *engine.WorkflowBody // of the workflow, where no card is selected
-	Text string               // its properties as they were typed
 }
 
 func (p Panel) href() string {

@@ -60,11 +60,11 @@ func eventFields(p Panel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(p.Errors, "event.every", "Looks every, seconds", r.Every, "60").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "event.every", "Looks every, seconds", r.Every, "60").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(p.Errors, "event.settle", "Unchanged, seconds", r.Settle, "3 in a folder").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "event.settle", "Unchanged, seconds", r.Settle, "3 in a folder").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -80,11 +80,11 @@ func eventFields(p Panel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(p.Errors, "event.size", "Events that start a run", r.Size, "1 to 100").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "event.size", "Events that start a run", r.Size, "1 to 100").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(p.Errors, "event.window", "Or after, seconds", r.Window, "900").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "event.window", "Or after, seconds", r.Window, "900").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

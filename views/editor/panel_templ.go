@@ -1118,15 +1118,15 @@ func jobPanel(p Panel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "timeout", "Timeout, min", form.Number(int(f.Body.Timeout)), "60").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "timeout", "Timeout, min", int(f.Body.Timeout), "60").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "retries", "Retries", form.Number(f.Body.Retries), "0").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "retries", "Retries", f.Body.Retries, "0").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "max_runs", "At once", form.Number(f.Body.MaxRuns), "1").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "max_runs", "At once", f.Body.MaxRuns, "1").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1375,9 +1375,9 @@ func workflowPanel(p Panel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var42 string
-			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(p.Body.Description)
+			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(p.Typed.Text("description", p.Body.Description))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `editor/panel.templ`, Line: 335, Col: 92}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `editor/panel.templ`, Line: 335, Col: 121}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 			if templ_7745c5c3_Err != nil {
@@ -1398,9 +1398,9 @@ func workflowPanel(p Panel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var43 string
-			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(p.Text)
+			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(p.Typed.Text("properties", PropertiesText(p.Body.Properties)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `editor/panel.templ`, Line: 350, Col: 12}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `editor/panel.templ`, Line: 350, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 			if templ_7745c5c3_Err != nil {
@@ -1431,11 +1431,11 @@ func workflowPanel(p Panel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "max_runs", "Runs at once", form.Number(p.Body.MaxRuns), "no limit").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "max_runs", "Runs at once", p.Body.MaxRuns, "no limit").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "timeout", "Time limit of a run, minutes", form.Number(int(p.Body.Timeout)), "no limit").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, p.Typed, "timeout", "Time limit of a run, minutes", int(p.Body.Timeout), "no limit").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -125,15 +125,15 @@ func scriptPanel(p Panel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "timeout", "Timeout, min", form.Number(int(f.Body.Timeout)), "60").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "timeout", "Timeout, min", int(f.Body.Timeout), "60").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "retries", "Retries", form.Number(f.Body.Retries), "0").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "retries", "Retries", f.Body.Retries, "0").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Text(p.Errors, "max_runs", "At once", form.Number(f.Body.MaxRuns), "1").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(p.Errors, f.Typed, "max_runs", "At once", f.Body.MaxRuns, "1").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -4,13 +4,55 @@ package form
 
 import (
 	"encoding/json"
+	"maps"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"dogear/engine"
 )
 
 // Errors says what is wrong, by the name of the field.
 type Errors map[string]string
+
+// Typed is what was sent of a form that comes back, by the names that its fields
+// have then. What could not be read is shown again as it was typed, beside what is
+// wrong with it. Of a form that nobody has sent it is nil.
+type Typed map[string]string
+
+// TypedOf is what values hold of the fields.
+func TypedOf(values url.Values) Typed {
+	t := Typed{}
+	for field := range values {
+		t[field] = strings.TrimSpace(values.Get(field))
+	}
+	return t
+}
+
+// Text is what was typed in a field, or value where nothing was.
+func (t Typed) Text(field, value string) string {
+	if typed, ok := t[field]; ok {
+		return typed
+	}
+	return value
+}
+
+// Number is what was typed in a field, or n where nothing was.
+func (t Typed) Number(field string, n int) string { return t.Text(field, Number(n)) }
+
+// Move gives the fields whose names begin with from the names that begin with to:
+// a part that was removed leaves a gap, and those behind it move up.
+func (t Typed) Move(from, to string) {
+	if from == to {
+		return
+	}
+	for field, text := range maps.Clone(t) {
+		if rest, ok := strings.CutPrefix(field, from); ok {
+			delete(t, field)
+			t[to+rest] = text
+		}
+	}
+}
 
 // Choice is one entry of a select: the value that is sent and the word for it.
 type Choice [2]string

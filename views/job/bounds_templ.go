@@ -55,15 +55,15 @@ func sourceBounds(v View, i int, s engine.Source) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, field("source", i, "max_files"), "Files a run, at most", s.Options.MaxFiles, "no limit").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, field("source", i, "max_files"), "Files a run, at most", s.Options.MaxFiles, "no limit").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, field("source", i, "max_bytes"), "Bytes a run, at most", int(s.Options.MaxBytes), "no limit").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, field("source", i, "max_bytes"), "Bytes a run, at most", int(s.Options.MaxBytes), "no limit").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Text(v.Form.Errors, field("source", i, "settle"), "Unchanged for, seconds", settleText(s.Options.SettleMS), "3 for folders, 0 for S3").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Text(v.Form.Errors, field("source", i, "settle"), "Unchanged for, seconds", v.Form.Typed.Text(field("source", i, "settle"), settleText(s.Options.SettleMS)), "3 for folders, 0 for S3").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/views/form"
 )
 
 // Fields is the form of a job: what was typed, and what is wrong in it by the
@@ -19,7 +20,7 @@ type Fields struct {
 	Base   int64 // the newest change of the draft that the form has seen
 	Shown  int   // the earlier version that the form holds; 0 for the draft
 	Errors map[string]string
-	Typed  string // the arguments as they were typed
+	Typed  form.Typed
 	// Unsaved says that the form holds what was typed, which no draft has yet.
 	Unsaved bool
 }
@@ -32,7 +33,7 @@ func FormOf(d engine.Draft[engine.JobBody]) Fields {
 // ReadForm reads what was typed. What the form does not show is kept: of the
 // job from its draft, of a part from the field "rest" beside it.
 func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
-	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}, Unsaved: true}
+	f := Fields{Name: strings.TrimSpace(values.Get("name")), Body: draft.Body, Errors: map[string]string{}, Typed: form.TypedOf(values), Unsaved: true}
 	f.Base, _ = strconv.ParseInt(values.Get("base"), 10, 64)
 	b := &f.Body
 	b.Description = strings.TrimSpace(values.Get("description"))
@@ -57,6 +58,7 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
 	for _, i := range parts(values, "source") {
 		s := readSource(values, "source."+i+".")
+		f.Typed.Move("source."+i+".", "source."+strconv.Itoa(len(sql.Sources))+".")
 		f.readBounds(values, "source."+i+".", len(sql.Sources), &s)
 		sql.Sources = append(sql.Sources, s)
 	}
@@ -177,12 +179,7 @@ func (f *Fields) signed(values url.Values, field string) int {
 }
 
 // Priority is the priority as the form shows it: nothing for the ordinary one.
-func (f *Fields) Priority() string {
-	if f.Body.Priority == 0 {
-		return ""
-	}
-	return strconv.Itoa(f.Body.Priority)
-}
+func (f *Fields) Priority() string { return f.Typed.Number("priority", f.Body.Priority) }
 
 // Grow adds one empty part, where the job has parts.
 func (f *Fields) Grow(kind string) {

@@ -193,19 +193,19 @@ func Form(v View) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, "timeout", "Timeout, minutes", int(v.Form.Body.Timeout), "60").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "timeout", "Timeout, minutes", int(v.Form.Body.Timeout), "60").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, "retries", "Retries", v.Form.Body.Retries, "0").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "retries", "Retries", v.Form.Body.Retries, "0").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, "retry_delay", "Retry after, seconds", int(v.Form.Body.RetryDelay), "1").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "retry_delay", "Retry after, seconds", int(v.Form.Body.RetryDelay), "1").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, "max_runs", "Runs at once", v.Form.Body.MaxRuns, "1").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "max_runs", "Runs at once", v.Form.Body.MaxRuns, "1").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -217,22 +217,22 @@ func Form(v View) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, "memory_mb", "Memory, MB", v.Form.Body.MemoryMB, "2048").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "memory_mb", "Memory, MB", v.Form.Body.MemoryMB, "2048").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.Form.Body.SQL != nil {
-			templ_7745c5c3_Err = form.Count(v.Form.Errors, "spill_mb", "Spill to disk, MB", v.Form.Body.SpillMB, "20480").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "spill_mb", "Spill to disk, MB", v.Form.Body.SpillMB, "20480").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = form.Count(v.Form.Errors, "max_rejects", "Rows it may refuse", int(v.Form.Body.SQL.MaxRejects), "0").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "max_rejects", "Rows it may refuse", int(v.Form.Body.SQL.MaxRejects), "0").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if s := v.Form.Body.Script; s != nil {
-			templ_7745c5c3_Err = form.Count(v.Form.Errors, "script.grace", "Time to stop, seconds", int(s.Grace), "10").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, "script.grace", "Time to stop, seconds", int(s.Grace), "10").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -32,8 +32,7 @@ func (f *Fields) readScript(values url.Values) {
 	script.Connection = engine.ID(values.Get("script.connection"))
 	script.Grace = engine.Seconds(f.number(values, "script.grace", "seconds"))
 	f.Body.Script = &script
-	f.Typed = values.Get("arguments")
-	arguments, err := ReadPairs(f.Typed, "argument")
+	arguments, err := ReadPairs(values.Get("arguments"), "argument")
 	if err != nil {
 		f.Errors["arguments"] = engine.MessageOf(err)
 		return
@@ -71,7 +70,7 @@ func ReadPairs(text, what string) (map[string]string, error) {
 // something is wrong with them.
 func (f *Fields) Arguments() string {
 	if f.Errors["arguments"] != "" {
-		return f.Typed
+		return f.Typed["arguments"]
 	}
 	return PairsText(f.Body.Arguments)
 }

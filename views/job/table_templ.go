@@ -312,11 +312,11 @@ func sourceTable(v View, i int, s engine.Source) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, field("source", i, "lag"), "Stay behind the newest by", int(s.Options.Table.Lag), "0").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, field("source", i, "lag"), "Stay behind the newest by", int(s.Options.Table.Lag), "0").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, field("source", i, "overlap"), "Begin before the mark by", int(s.Options.Table.Overlap), "0").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, field("source", i, "overlap"), "Begin before the mark by", int(s.Options.Table.Overlap), "0").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -324,7 +324,7 @@ func sourceTable(v View, i int, s engine.Source) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = form.Count(v.Form.Errors, field("source", i, "max_rows"), "Rows a run, at most", int(s.Options.Table.MaxRows), "no limit").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = form.Count(v.Form.Errors, v.Form.Typed, field("source", i, "max_rows"), "Rows a run, at most", int(s.Options.Table.MaxRows), "no limit").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
