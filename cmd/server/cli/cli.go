@@ -55,7 +55,7 @@ func (d Data) call(ctx context.Context, method, path string, query url.Values, b
 		return nil, known
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", err)
+		return nil, unanswered(method, err)
 	}
 	if response.StatusCode == http.StatusOK {
 		return response.Body, nil
@@ -90,10 +90,26 @@ func ask[T any](ctx context.Context, d Data, method, path string, query url.Valu
 		return answer, err
 	}
 	defer from.Close()
-	if err := json.NewDecoder(from).Decode(&answer); err != nil {
+	switch err := json.NewDecoder(from).Decode(&answer); {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return answer, unanswered(method, err)
+	case err != nil:
 		return answer, fmt.Errorf("read the server's answer: %w", err)
 	}
 	return answer, nil
+}
+
+// errUnanswered is in every error by which the answer of a server did not come, or not
+// whole: nobody knows what it has done.
+var errUnanswered = errors.New("no answer")
+
+// unanswered says what to do where the answer to a question, or to a change, got lost.
+func unanswered(method string, err error) error {
+	err = errors.Join(errUnanswered, err)
+	if method == http.MethodGet {
+		return &engine.Error{Code: engine.Away, Message: "The server ended before it answered. Start it again, then say the same command again.", Err: err}
+	}
+	return &engine.Error{Code: engine.Away, Message: "The server ended before it answered, so it may have done this, or not. Start it again and look before you say the same command again.", Err: err}
 }
 
 // Signin makes a sign-in link.

@@ -47,7 +47,9 @@ type jobRun struct {
 // Run starts the job. With --file, --pattern, --since or --until it reads those
 // files again, whatever the bookmark says, and leaves the bookmark where it is.
 func (c *jobRun) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/job", control.StartJob{Job: c.Name, Properties: c.Property, Pick: c.selection(), Token: c.Token})
+	run, err := c.start(ctx, c.Data, "/job", func(token string) any {
+		return control.StartJob{Job: c.Name, Properties: c.Property, Pick: c.selection(), Token: token}
+	})
 	if err != nil {
 		return err
 	}

@@ -31,38 +31,6 @@ type Run struct {
 	Set    runSet    `cmd:"" help:"Change properties of a run that goes on, for the jobs that start from now on."`
 }
 
-// wait says that a command stays until the run it started has ended.
-type wait struct {
-	Wait bool `help:"Wait for the end; exit with 0 only if the run succeeded."`
-}
-
-// token makes a start one that can be asked for again.
-type token struct {
-	Token string `help:"A text of your own for this start. Where the answer got lost, say the command again with it: the run that has started is shown, and no second one starts."`
-}
-
-// started shows a run that was started and, with --wait, stays until its end.
-func (w wait) started(ctx context.Context, term Terminal, at target, run control.Run) error {
-	if w.Wait {
-		_, _ = fmt.Fprintf(term.Err, "Run %s has started.\n", run.ID)
-		id := run.ID
-		var err error
-		if run, err = get[control.Run](ctx, at.Data, "/run", url.Values{"id": {string(id)}, "wait": {"true"}}); err != nil {
-			if ctx.Err() != nil {
-				return engine.Errorf(engine.Conflict, "No longer waiting. The run goes on; stop it with: dogear run stop %s", id)
-			}
-			return err
-		}
-	}
-	if err := at.print(term, run, func(t *table) { runRows(t, &run) }); err != nil {
-		return err
-	}
-	if w.Wait && run.Outcome != engine.RunSucceeded {
-		return engine.Errorf(engine.Invalid, "Run %s ended: %s.", run.ID, outcome(&run.Run))
-	}
-	return nil
-}
-
 type runResume struct {
 	target
 	wait
@@ -77,7 +45,9 @@ type runResume struct {
 
 // Run starts a run that goes on from another.
 func (c *runResume) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/resume", control.Resume{ID: engine.ID(c.ID), Nodes: c.Node, Marks: c.Mark, Newest: c.Newest, Properties: c.Property, Token: c.Token})
+	run, err := c.start(ctx, c.Data, "/resume", func(token string) any {
+		return control.Resume{ID: engine.ID(c.ID), Nodes: c.Node, Marks: c.Mark, Newest: c.Newest, Properties: c.Property, Token: token}
+	})
 	if err != nil {
 		return err
 	}

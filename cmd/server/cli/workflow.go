@@ -116,7 +116,9 @@ type workflowRun struct {
 
 // Run starts a workflow and, with --wait, stays until its end.
 func (c *workflowRun) Run(ctx context.Context, term Terminal) error {
-	run, err := post[control.Run](ctx, c.Data, "/workflow", control.Start{Workflow: c.Name, Trigger: c.Trigger, Properties: c.Property, Token: c.Token})
+	run, err := c.start(ctx, c.Data, "/workflow", func(token string) any {
+		return control.Start{Workflow: c.Name, Trigger: c.Trigger, Properties: c.Property, Token: token}
+	})
 	if err != nil {
 		return err
 	}
