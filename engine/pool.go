@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // Pool bounds how many node runs that share something work at once, over all
 // workflows and servers: connections to a database, calls to a service.
 type Pool struct {
@@ -21,6 +23,8 @@ func (p *Pool) Faults() []Fault {
 	var f faults
 	if err := CheckName("pool", p.Name); err != nil {
 		f.add("name", "%s", MessageOf(err))
+	} else if p.Name != strings.TrimSpace(p.Name) {
+		f.add("name", "The name %q begins or ends with a blank, which nobody sees where a job names its pool. Leave it out.", p.Name)
 	}
 	if p.Places < 0 || p.Places > MostPlaces {
 		f.add("places", "Write a number of places from 0 to %d; with 0 nothing of it starts.", MostPlaces)

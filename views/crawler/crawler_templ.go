@@ -109,7 +109,7 @@ func Table(l Listing) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"crawlers\" class=\"card\" hx-get=\"/crawlers\" hx-trigger=\"dogear:runs-changed from:body\" hx-swap=\"outerMorph\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"crawlers\" class=\"card\" hx-get=\"/crawlers\" hx-trigger=\"dogear:runs-changed from:body, dogear:crawlers-changed from:body\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

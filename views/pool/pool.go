@@ -56,4 +56,7 @@ func (r Leaving) consequences() []string {
 	return said
 }
 
+// rowID lets a row stay itself, with what is typed in it, when others come and go.
+func rowID(name string) string { return "pool-" + url.QueryEscape(name) }
+
 func deleteHref(name string) string { return "/pools/delete?name=" + url.QueryEscape(name) }

@@ -106,7 +106,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
-		Store: store, Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
+		Store: h.told(), Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Health: h, Sample: h.samplePage(),
 		Next: next, Came: h.came, Address: func() string { return h.address }, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})

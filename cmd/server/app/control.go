@@ -20,6 +20,8 @@ func (h *house) portables() *portable.Service {
 	return &portable.Service{Store: h.store, Now: time.Now, Next: next, Schedules: h.schedules(), MayUse: h.mayUse, Imported: func(w engine.Workflow, entry *draft.Entry) {
 		h.wakeClocks()
 		h.changed("workflows", w.ID)
+		h.changed("jobs", "")
+		h.changed("crawlers", "")
 		if entry != nil {
 			h.drafted(w.ID, []draft.Entry{*entry})
 		}
@@ -29,7 +31,7 @@ func (h *house) portables() *portable.Service {
 // commands answers the command line.
 func (h *house) commands(moves *bookmark.Service, drafts *draft.Service) http.Handler {
 	return control.New(control.Config{
-		Store: h.store, Exec: h.exec, Bookmarks: moves, Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
+		Store: h.told(), Exec: h.exec, Bookmarks: moves, Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
 		Hub: h.hub, Next: next, Came: h.came, Log: h.log, Now: time.Now,
 	})
 }

@@ -38,6 +38,9 @@ func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with
 	}
 	h.wakeClocks()
 	h.changed("workflows", workflow)
+	for _, ref := range with {
+		h.changed(string(ref.Kind)+"s", ref.ID)
+	}
 	return made, nil
 }
 
