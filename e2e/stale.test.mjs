@@ -107,6 +107,41 @@ test("what is typed stays when the card is changed elsewhere, and the panel says
   assert.equal(await page.locator("#panel #zone").inputValue(), "Europe/Berlin");
 });
 
+// saved changes the limits of a job on its own page, as somebody else would.
+async function saved(name, retries) {
+  const page = await house.page("/jobs");
+  await page.getByRole("link", { name, exact: true }).first().click();
+  await page.waitForURL(/\/jobs\/[0-9A-Z]{26}/);
+  await page.locator("#retries").fill(retries);
+  await page.getByRole("button", { name: "Save the draft" }).click();
+  await page.locator("form[data-unsaved]").waitFor({ state: "detached" });
+  await page.close();
+}
+
+test("the panel of a job follows what is saved elsewhere, and leaves alone what is typed", async () => {
+  const page = await imported("followed");
+  await card(page, "job").click();
+  const retries = page.locator("#panel #retries");
+  await retries.waitFor();
+
+  await saved("followed copy", "3");
+  await page.waitForFunction(() => document.querySelector("#panel #retries")?.value === "3");
+  await page.getByTestId("version").getByText(/1 change not published/).waitFor();
+
+  await page.locator("#panel #timeout").fill("77");
+  await saved("followed copy", "4");
+  await page.locator("#panel").getByText("This was changed meanwhile.").waitFor();
+  assert.equal(await page.locator("#panel #timeout").inputValue(), "77");
+  await page.getByTestId("discard-panel").click();
+  await page.waitForFunction(() => document.querySelector("#panel #retries")?.value === "4");
+
+  // What a panel saves itself is no news to it.
+  await page.locator("#panel #timeout").fill("78");
+  await page.getByTestId("save-panel").click();
+  await page.locator("#panel").getByText("Saved in the draft.").waitFor();
+  assert.equal(await page.locator("#panel [data-stale]").count(), 0);
+});
+
 test("the keys of the canvas are read from the first on", async () => {
   const page = await imported("keys");
   await page.setViewportSize({ width: 1000, height: 420 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { open } from "./house.mjs";
+import { looked } from "./look.mjs";
 
 let house, workflow;
 before(async () => {
@@ -90,6 +91,33 @@ test("Publish… saves first and lists what was typed", async () => {
   await page.getByTestId("publish").click();
   const dialog = page.getByTestId("publish-dialog");
   await dialog.locator("ins", { hasText: /^6$/ }).waitFor();
+});
+
+test("Run with unsaved text says that it is not what runs, and offers to publish it", async () => {
+  const page = await edit();
+  const drop = page.getByTestId("publish"); // what the tests before have left
+  if (await drop.count()) {
+    await drop.click();
+    await Promise.all([page.waitForEvent("load"), page.getByTestId("confirm-publish").click()]);
+    await card(page, "raw-to-curated").click();
+    await title(page, "raw-to-curated");
+  }
+  const runs = [];
+  page.on("request", (request) => { if (request.method() === "POST" && /\/(run|publish)$/.test(request.url())) runs.push(request.url()); });
+  await retries(page).fill("11");
+  await page.getByTestId("run").click();
+  const dialog = page.getByTestId("publish-dialog");
+  await dialog.getByText(/What you typed is saved in the draft. A run takes what is published, which is still v\d+ without it/).waitFor();
+  await dialog.locator("ins", { hasText: /^11$/ }).waitFor();
+  assert.deepEqual(runs, [], "nothing has started");
+  await looked(page, "run-unsaved");
+  await dialog.getByRole("button", { name: /^Run v\d+ as it is$/ }).waitFor();
+
+  await dialog.getByRole("button", { name: "Publish and run" }).click();
+  await page.waitForURL(/\/runs\//);
+  await page.goto(house.address + workflow);
+  await page.locator("dog-canvas.ready").waitFor();
+  assert.equal(await page.getByTestId("publish").count(), 0, "what was typed is published");
 });
 
 test("a link saves first and then leads where it says", async () => {

@@ -24,7 +24,7 @@ func (p *Pages) publishDialog(c web.Ctx) error {
 			return err
 		}
 	}
-	return web.Render(c, http.StatusOK, editor.Publish(state, then(c.QueryParam("then"))))
+	return web.Render(c, http.StatusOK, editor.Publish(state, then(c.QueryParam("then")), c.QueryParam("typed") != ""))
 }
 
 // compare says which fields of a job or crawler a publish changes. Of a first

@@ -189,6 +189,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   about(card: string): string {
     return this.sync ? about(this.sync.body, card) : "";
   }
+  askRun(): void {
+    void window.htmx?.ajax("GET", `/workflows/${this.workflow}/publish?then=run&typed=yes`, { source: this, target: "body", swap: "beforeend" });
+  }
   known(): number {
     return this.sync ? this.sync.known : 0;
   }

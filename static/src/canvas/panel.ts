@@ -17,6 +17,7 @@ export interface Host {
   stays(card: string): void; // the panel could not be left
   typed(unsaved: boolean): void;
   about(card: string): string; // all that the panel shows of a card and the graph knows
+  askRun(): void; // what was typed is saved, and is not what runs yet
   known(): number; // the change up to which the graph is what the server has; Infinity with what is on its way
 }
 
@@ -74,6 +75,7 @@ export class Panel {
       this.warn();
     });
     document.body.addEventListener("dogear:workflows-changed", () => this.refresh()); // published, perhaps elsewhere
+    for (const kind of ["jobs", "crawlers"]) document.body.addEventListener(`dogear:${kind}-changed`, () => void this.compare());
     const learn = () => {
       tell();
       const details = box.querySelector<HTMLElement>("[data-panel]");
@@ -134,6 +136,20 @@ export class Panel {
     else this.ask(this.shown);
   }
 
+  // compare draws the panel of a job or crawler anew where its draft was changed
+  // elsewhere. What was typed stays.
+  private async compare(): Promise<void> {
+    await this.saving; // its answer is the newest there is
+    const { box, shown } = this;
+    if (!box || !shown || !draftOf(box)) return;
+    const answer = await fetch(this.address(shown)).catch(() => undefined);
+    if (!answer?.ok) return;
+    const there = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (shown !== this.shown || draftOf(there) === draftOf(box)) return;
+    if (this.unsaved) this.warn();
+    else this.ask(shown);
+  }
+
   // warn says that what is beside the typed text is no longer so.
   private warn(): void {
     const form = this.box?.querySelector("#panel-form");
@@ -190,6 +206,7 @@ export class Panel {
     event.preventDefault();
     event.stopImmediatePropagation();
     const { leaves } = way.dataset;
+    if (leaves === "run") return void this.save().then((saved) => saved && this.host.askRun());
     const same = leaves ? `[data-leaves="${leaves}"]` : `a[href="${CSS.escape(way.getAttribute("href")!)}"]`;
     void this.save().then((saved) => {
       if (saved) (way.isConnected ? way : document.querySelector<HTMLElement>(same))?.click();
@@ -236,6 +253,12 @@ export class Panel {
     if (this.box && !this.box.inert) focus();
     else this.box?.addEventListener("htmx:after:swap", () => setTimeout(focus), { once: true });
   }
+}
+
+// draftOf is the name and the newest change of the job or crawler that root shows.
+function draftOf(root: ParentNode): string {
+  const base = root.querySelector<HTMLInputElement>("#panel-form [name=base]")?.value;
+  return base === undefined ? "" : `${base} ${root.querySelector("h2")?.textContent}`;
 }
 
 // focusIn is the id of the field in box that has the focus.
