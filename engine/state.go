@@ -153,6 +153,8 @@ type Process struct {
 	// Apart says that it goes on without the server that started it: the next
 	// one finds it again, or the exit code that it has left.
 	Apart bool `json:"apart,omitempty"`
+	// Folder is the name of the folder in which it leaves what it has to say.
+	Folder string `json:"folder,omitempty"`
 }
 
 // Counts are the figures of a node run that people look at.

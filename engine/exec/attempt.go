@@ -324,8 +324,8 @@ func (a *attempt) writeEnd(ctx context.Context, decide func(*graph.Graph, engine
 // tidy removes what the attempt leaves behind and nobody needs: it may be that which
 // fills the disk.
 func (a *attempt) tidy() {
-	if work, ok := a.e.Runners[a.node.Ref.Kind].(runner.Tidier); ok && a.job != nil {
-		work.Tidy(a.job.Kind, a.e.path("work", a.node.Key()))
+	if work, ok := a.e.Runners[a.node.Ref.Kind].(runner.Keeper); ok {
+		work.Tidy(a.node.Process)
 	}
 }
 

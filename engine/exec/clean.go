@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
+	"dogear/engine/runner"
 )
 
 // cleanEvery is how long the directory of an attempt that has ended may stay.
@@ -22,7 +24,7 @@ func (a *attempt) clean() {
 	if len(e.ended) == 0 {
 		e.work.Go(e.cleanUp)
 	}
-	e.ended = append(e.ended, a.node.Key())
+	e.ended = append(e.ended, a.node)
 }
 
 // cleanUp removes the directories of attempts that have ended, a moment later and
@@ -33,10 +35,16 @@ func (e *Exec) cleanUp() {
 	ended := e.ended
 	e.ended = nil
 	e.mu.Unlock()
-	for _, key := range ended {
+	for i := range ended {
+		key := ended[i].Key()
 		dir := e.path("work", key)
 		failpoint.Hit("exec.clean.before")
-		if err := os.RemoveAll(dir); err != nil {
+		err := os.RemoveAll(dir)
+		if work, ok := e.Runners[key.Ref.Kind].(runner.Keeper); ok {
+			err = errors.Join(err, work.Clean(ended[i].Process))
+		}
+		failpoint.Hit("exec.clean.after")
+		if err != nil {
 			e.Log.Warn("the directory of an attempt could not be removed", "run", key.Run, "node", key.Ref, "err", err)
 		}
 		e.mu.Lock()
@@ -52,9 +60,15 @@ func (e *Exec) cleanUp() {
 // of nodes that are taken up now: an attempt that another server went on with
 // has another one there.
 func (e *Exec) tidy(left []engine.NodeRun) {
-	keep := map[string]bool{}
+	keep, processes := map[string]bool{}, []engine.Process(nil)
 	for i := range left {
 		keep[e.path("work", left[i].Key())] = true
+		processes = append(processes, left[i].Process)
+	}
+	if work, ok := e.Runners[engine.KindJob].(runner.Keeper); ok {
+		if err := work.KeepOnly(processes); err != nil {
+			e.Log.Warn("the folder of an old script could not be removed", "err", err)
+		}
 	}
 	work := filepath.Join(e.Dir, "work")
 	runs, err := os.ReadDir(work)

@@ -51,7 +51,7 @@ type Exec struct {
 	called  map[engine.NodeKey]*engine.NodeRun
 	stopped bool
 	drained error            // what every attempt was told when the server ended
-	ended   []engine.NodeKey // attempts of which the directory is not yet removed
+	ended   []engine.NodeRun // attempts of which the directory is not yet removed
 
 	work sync.WaitGroup
 }

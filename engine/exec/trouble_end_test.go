@@ -15,6 +15,7 @@ import (
 	"dogear/engine/flow"
 	"dogear/engine/runner"
 	"dogear/engine/runner/python"
+	"dogear/engine/runner/shim"
 )
 
 // crammed is a store that can write no end while there is a file.
@@ -39,9 +40,9 @@ type filler struct {
 	store *crammed
 }
 
-func (f filler) Run(_ context.Context, a runner.Attempt, _ runner.Host) (runner.Result, error) {
-	file := filepath.Join(a.Dir, "work", "big")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, nil, 0o600)); err != nil {
+func (f filler) Run(ctx context.Context, _ runner.Attempt, h runner.Host) (runner.Result, error) {
+	file := filepath.Join(f.Shims.Dir, "a-1", shim.WorkDir, "big")
+	if err := errors.Join(h.Started(ctx, engine.Process{Folder: "a-1"}), os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, nil, 0o600)); err != nil {
 		return runner.Result{}, err
 	}
 	f.store.file.Store(&file)
@@ -60,7 +61,8 @@ func TestWhatFillsTheDiskGoesBeforeItsEndIsWritten(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, h *house) {
 		store := &crammed{Store: h.store}
-		e := h.serveWith(store, filler{work: h.work, Runner: &python.Runner{}, store: store}, func(flow.Writes) {})
+		scripts := &python.Runner{Shims: &shim.Shims{Dir: t.TempDir()}}
+		e := h.serveWith(store, filler{work: h.work, Runner: scripts, store: store}, func(flow.Writes) {})
 
 		run, err := e.StartJob(t.Context(), h.job("a", 0).ID, nil, nil, "owner")
 		must(t, err)

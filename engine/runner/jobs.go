@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strconv"
 	"strings"
@@ -56,11 +57,28 @@ func (j Jobs) Return(key engine.NodeKey) {
 	}
 }
 
-// Tidy lets the runner of the kind remove what nobody needs.
-func (j Jobs) Tidy(kind engine.JobKind, dir string) {
-	if work, ok := j[kind].(Tidier); ok {
-		work.Tidy(kind, dir)
+// KeepOnly tells all that keep folders.
+func (j Jobs) KeepOnly(left []engine.Process) error {
+	return j.keepers(func(work Keeper) error { return work.KeepOnly(left) })
+}
+
+// Tidy tells all that keep folders.
+func (j Jobs) Tidy(p engine.Process) {
+	_ = j.keepers(func(work Keeper) error { work.Tidy(p); return nil })
+}
+
+// Clean tells all that keep folders.
+func (j Jobs) Clean(p engine.Process) error {
+	return j.keepers(func(work Keeper) error { return work.Clean(p) })
+}
+
+func (j Jobs) keepers(do func(Keeper) error) (err error) {
+	for _, work := range j {
+		if work, ok := work.(Keeper); ok {
+			err = errors.Join(err, do(work))
+		}
 	}
+	return err
 }
 
 func (j Jobs) of(kind engine.JobKind) (Runner, error) {

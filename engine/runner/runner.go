@@ -98,13 +98,21 @@ type Ahead interface {
 	Return(key engine.NodeKey)
 }
 
-// Tidier is a Runner whose attempts leave something in their directories that
-// nobody needs once they have ended.
-type Tidier interface {
+// Keeper is a Runner of processes that have folders of their own, which outlive
+// the server.
+type Keeper interface {
 	Runner
 
-	// Tidy removes that of an attempt at a job of a kind.
-	Tidy(kind engine.JobKind, dir string)
+	// KeepOnly is told at the start of the server of the processes that are taken up,
+	// and removes the folders of all others.
+	KeepOnly(left []engine.Process) error
+
+	// Tidy removes from the folder of a process that has ended what may fill the
+	// disk.
+	Tidy(p engine.Process)
+
+	// Clean removes the folder of a process once the end of its attempt is written.
+	Clean(p engine.Process) error
 }
 
 // Host is what the engine does for a runner. Every call but Progress and Log

@@ -155,13 +155,10 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	if err := h.recall(ctx); err != nil {
 		return err
 	}
-	if err := h.shims.Clear(); err != nil {
-		return err
-	}
 	defer h.shims.Close()
 	h.endStrays(ctx)
 	defer h.endStrays(context.WithoutCancel(ctx))
-	guard, err := shim.StartGuard(h.cfg.folder("runs", "work"), logLimit)
+	guard, err := shim.StartGuard(h.shims.Dir, logLimit)
 	if err != nil {
 		return err
 	}

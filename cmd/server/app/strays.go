@@ -33,8 +33,6 @@ func (h *house) endStrays(ctx context.Context) {
 			continue
 		}
 		h.log.Info("what a script has left behind is ended", "run", key.Run, "process", p.PID, "name", p.Name)
-		if left, err := shim.Find(engine.Process{}, "", p.Marker); err == nil {
-			left.Sweep()
-		}
+		shim.Sweep(p.Marker)
 	}
 }

@@ -61,8 +61,6 @@ func (r *Runner) interpreter() (string, error) {
 func (r *Runner) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
 	w := r.workOn(&a)
 	w.host = h
-	w.out = tail{file: filepath.Join(a.Dir, shim.OutFile), level: runner.Out, host: h, limit: r.LogLimit}
-	w.err = tail{file: filepath.Join(a.Dir, shim.ErrFile), level: runner.Err, host: h, limit: r.LogLimit, dir: a.Dir + "/"}
 	defer r.Shims.Leave(w.marker) // where it has not come to begin
 	result, err := w.run(ctx)
 	if err != nil && ctx.Err() == nil && engine.CodeOf(err) != engine.Internal && engine.CodeOf(err) != engine.Away {
@@ -105,7 +103,17 @@ func (w *work) run(ctx context.Context) (runner.Result, error) {
 		return result, err
 	}
 	defer child.Close()
+	w.follow(child)
 	return w.watch(ctx, child)
+}
+
+// follow is told of the script whose outputs go into the log.
+func (w *work) follow(child *shim.Child) {
+	w.out = tail{file: filepath.Join(child.Dir, shim.OutFile), level: runner.Out, host: w.host, limit: w.LogLimit}
+	w.err = tail{file: filepath.Join(child.Dir, shim.ErrFile), level: runner.Err, host: w.host, limit: w.LogLimit, dir: child.Dir + "/"}
+	if w.Left != nil {
+		w.out.seen, w.err.seen = w.Left.Logged[runner.Out], w.Left.Logged[runner.Err]
+	}
 }
 
 // begin finds the script that an earlier server has started, or starts it. It
@@ -118,12 +126,11 @@ func (w *work) begin(ctx context.Context) (*shim.Child, runner.Result, error) {
 		}
 		return child, runner.Result{}, err
 	}
-	child, err := shim.Find(w.Left.Process, w.Dir, w.marker)
+	child, err := w.Shims.Find(w.Left.Process, w.Dir, w.marker)
 	if err != nil {
 		return nil, runner.Result{}, err
 	}
 	if child.Here() {
-		w.out.seen, w.err.seen = w.Left.Logged[runner.Out], w.Left.Logged[runner.Err]
 		return child, runner.Result{}, nil
 	}
 	// Another server of this machine had it, and has its files. Of one on another
@@ -151,9 +158,6 @@ func (w *work) start(ctx context.Context) (*shim.Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of a run: %w", err)
-	}
 	return w.Shims.Start(ctx, command, w.host.Started)
 }
 
@@ -168,8 +172,7 @@ func (w *work) command(body []byte) (shim.Command, error) {
 		return shim.Command{}, err
 	}
 	command := shim.Command{
-		Dir: w.Dir, Text: body, Args: append([]string{interpreter, filepath.Join(w.Dir, shim.TextFile)}, args...),
-		Env: w.environment(filepath.Join(w.Dir, shim.WorkDir)), Marker: w.marker, DataMB: w.Job.MemoryMB,
+		Program: interpreter, Text: body, Args: args, Env: w.environment(), Marker: w.marker, DataMB: w.Job.MemoryMB,
 	}
 	if command.DataMB == 0 {
 		command.DataMB = engine.DefaultMemoryMB
@@ -192,9 +195,9 @@ func (w *work) arguments() map[string]string {
 // What else is there may be a secret.
 var passed = []string{"TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-func (w *work) environment(dir string) []string {
+func (w *work) environment() []string {
 	env := []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
+		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
 		"DOGEAR_RUN=" + string(w.Node.Run), "DOGEAR_ATTEMPT=" + strconv.Itoa(w.Node.Attempt), "DOGEAR_FENCE=" + strconv.FormatInt(w.Node.Fence, 10),
 	}
 	for _, name := range passed {
@@ -275,9 +278,13 @@ func (r *Runner) Publish(context.Context, engine.Batch, runner.Host) ([]engine.T
 }
 
 // Tidy removes the folder in which a script worked, which may fill the disk.
-func (r *Runner) Tidy(_ engine.JobKind, dir string) {
-	_ = os.RemoveAll(filepath.Join(dir, shim.WorkDir))
-}
+func (r *Runner) Tidy(p engine.Process) { r.Shims.Tidy(p) }
+
+// Clean removes the folder of a script that has ended.
+func (r *Runner) Clean(p engine.Process) error { return r.Shims.Clean(p) }
+
+// KeepOnly removes those of all others.
+func (r *Runner) KeepOnly(left []engine.Process) error { return r.Shims.KeepOnly(left) }
 
 // Discard has nothing to do.
 func (r *Runner) Discard(context.Context, engine.Batch) error { return nil }

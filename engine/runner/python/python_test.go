@@ -172,16 +172,16 @@ func TestWhatAScriptIsTold(t *testing.T) {
 	a.Job.Arguments = map[string]string{"Day": "of the job", "--Mode": "full", "Empty": ""}
 	a.Run.Properties = map[string]string{"Day": "of the run"}
 	a.Node.Arguments = map[string]string{"Odd": `{"a": "b c"} 'q' $HOME -x`}
-	h := newHost()
+	h, r := newHost(), runnerOf(t)
 
-	_, err := runnerOf(t).Run(t.Context(), a, h)
+	_, err := r.Run(t.Context(), a, h)
 	must(t, err)
 
-	log := h.log()
+	log, work := h.log(), filepath.Join(r.Shims.Dir, h.process.Folder, "work")
 	for _, want := range []string{
 		`"--Day", "of the run"`, `"--Mode", "full"`, `"--Empty", ""`, `"--Odd", "{\"a\": \"b c\"} 'q' $HOME -x"`,
 		`"--JOB_NAME", "clean up"`, `"--WORKFLOW_NAME", "nightly"`, `"--WORKFLOW_RUN_ID", "` + string(a.Run.ID) + `"`,
-		`"DOGEAR_FENCE": "4"`, `"DOGEAR_ATTEMPT": "1"`, `"DOGEAR_NODE": "` + runner.Marker(a.Node.Key()) + `"`, filepath.Join(a.Dir, "work"),
+		`"DOGEAR_FENCE": "4"`, `"DOGEAR_ATTEMPT": "1"`, `"DOGEAR_NODE": "` + runner.Marker(a.Node.Key()) + `"`, `"HOME": "` + work, `"TMPDIR": "` + work, `}, "` + work,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the script was not told %s; it says %s", want, log)
@@ -342,7 +342,7 @@ func TestTheNextServerFindsAScriptAgain(t *testing.T) {
 
 	a.Left = &runner.Left{Process: h.process, Logged: map[runner.Level]runner.Logged{runner.Out: {Lines: 2}}}
 	second := newHost()
-	must(t, os.WriteFile(filepath.Join(a.Dir, "work", "go"), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(r.Shims.Dir, h.process.Folder, "work", "go"), nil, 0o600))
 	result, err := r.Run(t.Context(), a, second)
 	must(t, err)
 
@@ -361,37 +361,39 @@ func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 	must(t, err)
 	gone.Boot = self.Boot
 	for name, tt := range map[string]struct {
-		files map[string]string // of its folder
-		boot  string
-		want  string
+		files   map[string]string // of its folder
+		earlier bool              // it lies in the attempt's own, as once it did
+		boot    string
+		want    string
 	}{
-		"it has ended":                     {map[string]string{"end": "began\n6\n  \n"}, "", "failed exit code 6"},
-		"it was never released":            {map[string]string{"end": "          \n"}, "", "succeeded ran"},
-		"it was killed with its shim":      {map[string]string{"end": "began\n    \n"}, "", "failed lost"},
-		"the machine went down":            {map[string]string{"end": "          \n"}, "another", "failed lost"},
-		"it ended before the machine did":  {map[string]string{"end": "began\n6\n  \n"}, "another", "failed exit code 6"},
-		"it belongs to another server":     {nil, "", "failed lost"},
-		"its exit code is only half there": {map[string]string{"end": "began\n6   \n"}, "", "failed lost"},
-
-		"an earlier server's has ended":              {map[string]string{"start": "", "began": "", "exit": "6\n     \n"}, "", "failed exit code 6"},
-		"an earlier server's was never released":     {map[string]string{"start": "", "exit": "       \n"}, "", "succeeded ran"},
-		"an earlier server's was killed":             {map[string]string{"start": "", "began": "", "exit": "       \n"}, "", "failed lost"},
-		"an earlier one's that kept no room for one": {map[string]string{"start": "", "began": ""}, "", "failed lost"},
+		"it has ended":                     {files: map[string]string{"end": "began\n6\n  ."}, want: "failed exit code 6"},
+		"it has ended long ago":            {files: map[string]string{"end": "began\n6\n  \n"}, earlier: true, want: "failed exit code 6"},
+		"it was never released":            {files: map[string]string{"end": "          \n"}, want: "succeeded ran"},
+		"it was killed with its shim":      {files: map[string]string{"end": "began\n    \n"}, want: "failed lost"},
+		"the machine went down":            {files: map[string]string{"end": "          \n"}, boot: "another", want: "failed lost"},
+		"it ended before the machine did":  {files: map[string]string{"end": "began\n6\n  ."}, boot: "another", want: "failed exit code 6"},
+		"it belongs to another server":     {want: "failed lost"},
+		"its exit code is only half there": {files: map[string]string{"end": "began\n6   \n"}, want: "failed lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, h := attempt(t, engine.ScriptJob{Body: "print('ran')"}), newHost()
-			for name, text := range tt.files {
-				must(t, os.MkdirAll(a.Dir, 0o700))
-				must(t, os.WriteFile(filepath.Join(a.Dir, name), []byte(text), 0o600))
-			}
+			a, h, r := attempt(t, engine.ScriptJob{Body: "print('ran')"}), newHost(), runnerOf(t)
 			p := gone
+			for name, text := range tt.files {
+				dir := a.Dir // of an earlier version
+				if !tt.earlier {
+					p.Folder = "first-1"
+					dir = filepath.Join(r.Shims.Dir, p.Folder)
+				}
+				must(t, os.MkdirAll(dir, 0o700))
+				must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+			}
 			if tt.boot != "" {
 				p.Boot = tt.boot
 			}
 			a.Left = &runner.Left{Process: p}
 
-			result, err := runnerOf(t).Run(t.Context(), a, h)
+			result, err := r.Run(t.Context(), a, h)
 			must(t, err)
 
 			got := fmt.Sprintf("%s %s %s", result.State, result.Error, h.log())

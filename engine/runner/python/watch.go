@@ -30,8 +30,7 @@ func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, err
 	}
 	code, ok := child.Exit()
 	switch {
-	case ok:
-		child.Leave()
+	case ok: // its shim ends what it has left behind
 	case !child.Began() && w.sameBoot():
 		// Its shim was never released: nothing was done. The same attempt begins.
 		w.Left = nil
@@ -40,6 +39,10 @@ func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, err
 			return runner.Result{}, err
 		}
 		defer again.Close()
+		if err := w.Shims.Clean(child.Process); err != nil {
+			w.host.Log(runner.Warn, "a folder could not be removed: "+err.Error())
+		}
+		w.follow(again)
 		return w.watch(ctx, again)
 	default:
 		child.Sweep()

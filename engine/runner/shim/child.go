@@ -1,18 +1,14 @@
 package shim
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,20 +20,20 @@ import (
 // Child is a script that was released, be it by this server or an earlier one.
 type Child struct {
 	Process engine.Process
-	dir     string
+	Dir     string // its folder
 	marker  string
-	cmd     *exec.Cmd // nil where an earlier server started it
-	pid     *os.File  // readable once the shim has ended; nil where it has
-	over    *os.File  // readable before that, once the script has; nil where an earlier server started it
-	end     *os.File  // its endFile; nil where an earlier server started it
-	reap    sync.Once
-	shims   *Shims // whence it came; nil where an earlier server started it
+	pid     *os.File // readable once the shim has ended; nil where it has
+	over    *os.File // readable before that, once the script has; nil where an earlier server started it
+	code    string   // what was read from over
 }
 
-// Find finds the script again whose shim an earlier server had recorded as p,
-// with its files in dir.
-func Find(p engine.Process, dir, marker string) (*Child, error) {
-	c := &Child{Process: p, dir: dir, marker: marker}
+// Find finds the script again whose shim an earlier server had recorded as p. One
+// of an earlier version left its files in was.
+func (s *Shims) Find(p engine.Process, was, marker string) (*Child, error) {
+	c := &Child{Process: p, Dir: was, marker: marker}
+	if p.Folder != "" {
+		c.Dir = s.path(p.Folder)
+	}
 	if !(Processes{}).Alive(p) {
 		return c, nil
 	}
@@ -70,10 +66,28 @@ func watch(pid int) (*os.File, error) {
 // Wait waits until the script has ended, for d at most, and reports whether it
 // has. The end of ctx breaks it off. Its shim may then need a moment to be gone.
 func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
-	if c.over != nil {
-		return c.readable(ctx, c.over, d)
+	if c.over == nil {
+		return c.gone(ctx, d)
 	}
-	return c.gone(ctx, d)
+	if !c.readable(ctx, c.over, d) {
+		return false
+	}
+	c.hear()
+	return true
+}
+
+// hear reads the exit code that the shim says before it notes it.
+func (c *Child) hear() {
+	raw, err := c.over.SyscallConn()
+	if err != nil || c.code != "" {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		var text [len(noEnd)]byte
+		if n, err := unix.Read(int(fd), text[:]); err == nil {
+			c.code = string(text[:n])
+		}
+	})
 }
 
 // gone waits until the shim has ended, as Wait does.
@@ -116,68 +130,40 @@ func hasInput(fd uintptr) bool {
 // Codes above 128 are those of signals, as a shell counts them.
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
-	text, err := c.said()
-	text, found := bytes.CutPrefix(text, []byte(begun+"\n"))
-	if errors.Is(err, fs.ErrNotExist) { // its shim may be an earlier server's
-		text, err = os.ReadFile(filepath.Join(c.dir, exitFile))
-		found = err == nil
+	text, began := c.code, true
+	if text == "" {
+		text, began = strings.CutPrefix(c.said(), begun+"\n")
 	}
-	line, _, whole := strings.Cut(string(text), "\n")
-	if !found || !whole {
+	line, _, whole := strings.Cut(text, "\n")
+	if !began || !whole {
 		return 0, false // it is just being written, or never was
 	}
 	failpoint.Hit("shim.exit.after")
-	code, err = strconv.Atoi(line) // not of noEnd, be it half written over
+	code, err := strconv.Atoi(line) // not of noEnd, be it half written over
 	return code, err == nil
 }
 
-// said is what the shim has said of the beginning and the end of its script.
-func (c *Child) said() ([]byte, error) {
-	if c.end == nil {
-		return os.ReadFile(filepath.Join(c.dir, endFile))
-	}
-	text := make([]byte, len(noEnd))
-	n, err := c.end.ReadAt(text, 0) // to find it by its name would take longer
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return text[:n], err
+// said is what the shim has noted of the beginning and the end of its script.
+func (c *Child) said() string {
+	text, _ := os.ReadFile(filepath.Join(c.Dir, endFile)) // where there is none it says nothing
+	return string(text)
 }
 
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
-	text, err := c.said()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err != nil || bytes.HasPrefix(text, []byte(begun))
-	}
-	_, err = os.Stat(filepath.Join(c.dir, beganFile))
-	return !errors.Is(err, fs.ErrNotExist)
+	text, err := os.ReadFile(filepath.Join(c.Dir, endFile))
+	return err != nil && !errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(string(text), begun)
 }
 
 // Here reports whether the files of the script are on this server.
 func (c *Child) Here() bool {
-	for _, name := range []string{endFile, startFile} {
-		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
+	_, err := os.Stat(filepath.Join(c.Dir, endFile))
+	return c.Dir != "" && err == nil
 }
 
 // Close gives back what the child holds here. The script is not touched.
-func (c *Child) Close() {
-	c.reap.Do(func() {
-		if c.cmd == nil {
-			closeAll(c.pid)
-			return
-		}
-		go func() { // whoever calls has something better to do
-			_ = c.cmd.Wait()
-			closeAll(c.pid, c.over, c.end)
-		}()
-	})
-}
+func (c *Child) Close() { closeAll(c.pid, c.over) }
 
 // How long is waited for what ends by itself in a moment.
 const (
@@ -189,7 +175,7 @@ const (
 // after grace made to. Stop returns once nothing of it is left.
 func (c *Child) Stop(grace time.Duration) {
 	if grace > 0 {
-		c.group(unix.SIGTERM)
+		c.signal(-c.Process.PID, unix.SIGTERM)
 		c.wait(grace)
 	}
 	c.Sweep()
@@ -207,45 +193,32 @@ func (c *Child) wait(most time.Duration) {
 	}
 }
 
-// Leave ends what a script has left behind that has ended by itself: what is in
-// its group at once, and what is out of it, which has to be looked for, together
-// with that of others a moment later.
-func (c *Child) Leave() {
-	c.group(unix.SIGKILL)
-	if c.shims != nil {
-		c.shims.broom.add(c.marker)
-	} else {
-		go sweep(c.marker)
-	}
-}
-
-// Sweep kills what is left of the script, in its group or out of it, and
-// returns once nothing is. What it wrote to its end is kept.
+// Sweep kills what is left of the script, wherever it is, and returns once
+// nothing is. What it wrote to its end is kept.
 func (c *Child) Sweep() {
-	sweep(c.marker)
-	// With the script gone the shim notes its exit code and ends by itself.
-	c.gone(context.Background(), settle)
-	c.group(unix.SIGKILL)
-	for !c.gone(context.Background(), time.Second) {
-		c.group(unix.SIGKILL)
+	// What a script has started is the shim's, should it lose its parents. With
+	// the last of it the shim ends.
+	c.signal(c.Process.PID, stopWord)
+	for wait := settle; !c.gone(context.Background(), wait); wait = time.Second {
+		c.signal(-c.Process.PID, unix.SIGKILL)
 	}
-	sweep(c.marker) // a process that was just becoming another one carried no marker
+	Sweep(c.marker) // somebody may have killed the shim before
 }
 
-// sweep kills what carries a marker until nothing does.
-func sweep(marker string) {
-	for pause := pulse; killMarked(map[string]bool{marker: true}) > 0; pause = min(2*pause, time.Second) {
+// Sweep kills what carries a marker until nothing does.
+func Sweep(marker string) {
+	for pause := pulse; killMarked(marker) > 0; pause = min(2*pause, time.Second) {
 		time.Sleep(pause) // a killed process needs a moment to be gone
 	}
 }
 
-// group signals the group of the shim. It is only done while the shim has not
-// been collected, so that its number cannot be another's.
-func (c *Child) group(s unix.Signal) {
-	if c.pid == nil || c.cmd == nil && !(Processes{}).Alive(c.Process) {
+// signal signals the shim, or by its negative number its group. Its own word it
+// only gets where it knows it: that of an earlier version would end by it.
+func (c *Child) signal(to int, s unix.Signal) {
+	if c.pid == nil || !(Processes{}).Alive(c.Process) || s == stopWord && nameOf(c.Process.PID) != shimName {
 		return
 	}
 	failpoint.Hit("shim.kill.before")
-	_ = unix.Kill(-c.Process.PID, s) // it may have ended just now
+	_ = unix.Kill(to, s) // it may have ended just now
 	failpoint.Hit("shim.kill.after")
 }

@@ -17,7 +17,7 @@ const watching = `trap '' TERM INT HUP
 read -r gone
 while :; do
 	left=
-	for dir in */*/; do
+	for dir in */; do
 		mark= code=
 		{ read -r mark; read -r code; } <"$dir/end"
 		[ "$mark" = began ] && [ ! "$code" ] || continue
@@ -37,11 +37,11 @@ type Guard struct {
 	ended chan struct{} // closed once it has ended
 }
 
-// StartGuard starts a guard that lets each output have limit bytes. dir holds,
-// two levels deep, the folders of attempts.
+// StartGuard starts a guard that lets each output have limit bytes. dir holds the
+// folders of the shims.
 func StartGuard(dir string, limit int64) (*Guard, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of attempts: %w", err)
+		return nil, fmt.Errorf("make the folder of shims: %w", err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", watching, "guard", strconv.FormatInt(limit, 10)) //nolint:noctx // it outlives the server
 	cmd.Dir = dir

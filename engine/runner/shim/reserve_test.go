@@ -46,7 +46,7 @@ func TestAReservedScriptWaitsForItsRelease(t *testing.T) {
 	if !started(t, s, other).Wait(t.Context(), 10*time.Second) { // as long as that takes it has not begun
 		t.Fatal("the other did not end")
 	}
-	if (&Child{dir: c.Dir}).Began() || !(Processes{}).Alive(p) || !p.Apart {
+	if (&Child{Dir: s.path(p.Folder)}).Began() || !(Processes{}).Alive(p) || !p.Apart {
 		t.Errorf("it has begun, or %+v does not wait, or does not live apart", p)
 	}
 
@@ -57,8 +57,8 @@ func TestAReservedScriptWaitsForItsRelease(t *testing.T) {
 	if !child.Wait(t.Context(), 10*time.Second) {
 		t.Fatal("it did not end")
 	}
-	if code, ok := child.Exit(); !ok || code != 7 || wrote(t, c, OutFile) != "done\n" || child.Process != p {
-		t.Errorf("got exit code %d, %v of %+v and %q, want 7 of %+v and done", code, ok, child.Process, wrote(t, c, OutFile), p)
+	if code, ok := child.Exit(); !ok || code != 7 || wrote(t, child.Dir, OutFile) != "done\n" || child.Process != p {
+		t.Errorf("got exit code %d, %v of %+v and %q, want 7 of %+v and done", code, ok, child.Process, wrote(t, child.Dir, OutFile), p)
 	}
 	if _, err := s.Release(t.Context(), c.Marker); engine.CodeOf(err) != engine.Internal {
 		t.Errorf("a second release is answered %v", err)
@@ -94,10 +94,10 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 			tt.do(t, s, c.Marker)
 
 			await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(p) })
-			if _, err := os.Stat(filepath.Join(c.Dir, "..", "touched")); err == nil {
+			if _, err := os.Stat(filepath.Join(s.Dir, "touched")); err == nil {
 				t.Error("the script worked")
 			}
-			found, err := Find(p, c.Dir, c.Marker)
+			found, err := s.Find(p, "", c.Marker)
 			must(t, err)
 			if _, ended := found.Exit(); ended || found.Began() || found.Here() != tt.here {
 				t.Errorf("it has ended: %v, it has begun: %v, its folder is there: %v, want that only to be %v", ended, found.Began(), found.Here(), tt.here)
@@ -106,44 +106,36 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 	}
 }
 
-// TestNoneIsReservedWhereThatWouldTakeTime: where no shim waits, and for a script
-// of which the pipe does not hold what it is told.
-func TestNoneIsReservedWhereThatWouldTakeTime(t *testing.T) {
+// TestNoneIsReservedWhereNoneWaits: or where there is nothing that it could do.
+func TestNoneIsReservedWhereNoneWaits(t *testing.T) {
 	t.Parallel()
 	c := command(t, "exit 0")
 	if p, ok := shims(t).Reserve(&c); ok {
 		t.Errorf("%+v is reserved although none waited", p)
 	}
 	s := waiting(t)
-	long := command(t, "exit 0")
-	long.Args = append(long.Args, strings.Repeat("x", longScript))
-	if p, ok := s.Reserve(&long); ok {
-		t.Errorf("%+v is reserved for a script that a pipe does not hold", p)
+	c.Args = []string{"a\x00b"}
+	if p, ok := s.Reserve(&c); ok {
+		t.Errorf("%+v is reserved for what it cannot be told", p)
 	}
-	reserve(t, s, c)
-	s.Return(c.Marker)
 }
 
-// TestAFolderThatIsThereMakesWay: of a shim that was never released.
-func TestAFolderThatIsThereMakesWay(t *testing.T) {
+// TestALongScriptIsReserved: a pipe does not hold what its shim is told.
+func TestALongScriptIsReserved(t *testing.T) {
 	t.Parallel()
 	s := waiting(t)
-	c := command(t, "ls ..")
+	c := command(t, "printf %s $#")
+	for range 300 {
+		c.Args = append(c.Args, strings.Repeat("x", 1000))
+	}
 	reserve(t, s, c)
-	s.Leave(c.Marker)
-	must(t, os.WriteFile(filepath.Join(c.Dir, "old"), nil, 0o600))
 
-	child := started(t, s, c)
+	child, err := s.Release(t.Context(), c.Marker)
+	must(t, err)
+	defer child.Close()
 
-	if !child.Wait(t.Context(), 10*time.Second) {
-		t.Fatal("it did not end")
-	}
-	if got := wrote(t, c, OutFile); strings.Contains(got, "old") || !strings.Contains(got, endFile) {
-		t.Errorf("its folder holds\n%swant only what is its own", got)
-	}
-	s.Close()
-	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v are left beside", left, err)
+	if !child.Wait(t.Context(), 10*time.Second) || wrote(t, child.Dir, OutFile) != "300" {
+		t.Errorf("it wrote %q, want that it was told 300 words", wrote(t, child.Dir, OutFile))
 	}
 }
 

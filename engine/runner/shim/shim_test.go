@@ -29,15 +29,10 @@ func shims(t *testing.T) *Shims {
 	return s
 }
 
-// command is a shell script in a folder of its own, under a marker of its own.
+// command is a shell script under a marker of its own.
 func command(t *testing.T, script string) Command {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "run", "attempt")
-	must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
-	return Command{
-		Dir: dir, Args: []string{"/bin/sh", "-c", script},
-		Env: []string{"PATH=/usr/bin:/bin"}, Marker: "test/" + dir,
-	}
+	return Command{Program: "/bin/sh", Text: []byte(script), Env: []string{"PATH=/usr/bin:/bin"}, Marker: "test/" + t.TempDir()}
 }
 
 // started is a script that runs, and is gone with the test.
@@ -54,9 +49,9 @@ func started(t *testing.T, s *Shims, c Command) *Child {
 
 func recorded(context.Context, engine.Process) error { return nil }
 
-func wrote(t *testing.T, c Command, name string) string {
+func wrote(t *testing.T, dir, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(c.Dir, name))
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if !errors.Is(err, fs.ErrNotExist) { // then it has written nothing yet
 		must(t, err)
 	}
@@ -91,8 +86,10 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 	t.Parallel()
 	c := command(t, "echo done; echo bad >&2; exit 7")
 
-	child, err := shims(t).Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
-		if (&Child{dir: c.Dir}).Began() {
+	s := shims(t)
+
+	child, err := s.Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
+		if (&Child{Dir: s.path(p.Folder)}).Began() {
 			t.Error("the script worked before it was recorded")
 		}
 		if !(Processes{}).Alive(p) || !p.Apart {
@@ -109,7 +106,7 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 	if code, ok := child.Exit(); !ok || code != 7 {
 		t.Errorf("got exit code %d, %v, want 7", code, ok)
 	}
-	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != "done\n" || errs != "bad\n" {
+	if out, errs := wrote(t, child.Dir, OutFile), wrote(t, child.Dir, ErrFile); out != "done\n" || errs != "bad\n" {
 		t.Errorf("it wrote %q and %q, want done and bad", out, errs)
 	}
 	if !child.Began() {
@@ -120,11 +117,12 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 
 func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 	t.Parallel()
+	s := shims(t)
 	c := command(t, "touch ../touched")
 	full := errors.New("the disk is full")
 	var held engine.Process
 
-	_, err := shims(t).Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
+	_, err := s.Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
 		held = p
 		return full
 	})
@@ -133,7 +131,7 @@ func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 		t.Errorf("got %v, want %v", err, full)
 	}
 	await(t, "the shim has ended", func() bool { return !(Processes{}).Alive(held) })
-	if _, err := os.Stat(filepath.Join(c.Dir, "touched")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.path(held.Folder), "touched")); err == nil {
 		t.Error("the script worked although it was never released")
 	}
 }
@@ -142,9 +140,9 @@ func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
 // the shim what to do, while it did, or before it released it.
 func TestAScriptThatWasNotReleasedDoesNothing(t *testing.T) {
 	t.Parallel()
-	c := command(t, "touch ../../touched")
-	text := c.script()
-	for name, told := range map[string]string{"nothing": "", "all but the last brace": strings.TrimSuffix(text, "}\n"), "all": text} {
+	c := command(t, "touch ../touched")
+	text := c.told("/tmp")
+	for name, told := range map[string]string{"nothing": "", "a part of the length": text[:head-1], "all but the last byte": text[:len(text)-1], "all": text} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			waits, err := shims(t).begin()
@@ -154,10 +152,10 @@ func TestAScriptThatWasNotReleasedDoesNothing(t *testing.T) {
 
 			waits.told.Close()
 			waits.release.Close()
-			_ = waits.cmd.Wait()
+			await(t, "the shim has ended", func() bool { return !(Processes{}).Alive(waits.process) })
 
-			child := &Child{dir: waits.dir}
-			if _, err := os.Stat(filepath.Join(waits.dir, "..", "touched")); err == nil || child.Began() {
+			child := &Child{Dir: waits.dir}
+			if _, err := os.Stat(filepath.Join(waits.dir, "touched")); err == nil || child.Began() {
 				t.Error("the script worked")
 			}
 			if code, ok := child.Exit(); ok {
@@ -178,8 +176,8 @@ func TestAScriptThatIsKilledSaysOnlyWhatItWrote(t *testing.T) {
 		t.Fatal("it did not end")
 	}
 
-	if code, ok := child.Exit(); !ok || code != 128+9 || wrote(t, c, ErrFile) != "mine\n" {
-		t.Errorf("got exit code %d, %v and %q, want 137 and its own words", code, ok, wrote(t, c, ErrFile))
+	if code, ok := child.Exit(); !ok || code != 128+9 || wrote(t, child.Dir, ErrFile) != "mine\n" {
+		t.Errorf("got exit code %d, %v and %q, want 137 and its own words", code, ok, wrote(t, child.Dir, ErrFile))
 	}
 }
 
@@ -194,7 +192,7 @@ func TestAScriptHasNothingOpenOfItsShim(t *testing.T) {
 		t.Fatal("its end is not seen")
 	}
 
-	if got := wrote(t, c, OutFile); got != "" {
+	if got := wrote(t, child.Dir, OutFile); got != "" {
 		t.Errorf("it has open\n%s", got)
 	}
 }
@@ -220,9 +218,10 @@ func TestAnotherProcessWithTheSamePidIsNotTheSame(t *testing.T) {
 func TestAScriptIsFoundAgainByWhoDidNotStartIt(t *testing.T) {
 	t.Parallel()
 	c := command(t, "while [ ! -e ../go ]; do sleep 0.01; done; exit 5")
-	child := started(t, shims(t), c)
+	s := shims(t)
+	child := started(t, s, c)
 
-	found, err := Find(child.Process, c.Dir, c.Marker)
+	found, err := s.Find(child.Process, "", c.Marker)
 	must(t, err)
 	defer found.Close()
 
@@ -230,7 +229,7 @@ func TestAScriptIsFoundAgainByWhoDidNotStartIt(t *testing.T) {
 	if found.Wait(t.Context(), 0) || !found.Here() {
 		t.Fatal("a script that runs is not found running")
 	}
-	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(child.Dir, "go"), nil, 0o600))
 	if !found.Wait(t.Context(), 10*time.Second) {
 		t.Fatal("its end is not seen")
 	}
@@ -249,8 +248,8 @@ func TestStopEndsWhatEscapes(t *testing.T) {
 		sleep 600 & wait; wait`)
 	child := started(t, shims(t), c)
 	await(t, "it has forked", func() bool {
-		_, a := os.Stat(filepath.Join(c.Dir, "a"))
-		_, b := os.Stat(filepath.Join(c.Dir, "b"))
+		_, a := os.Stat(filepath.Join(child.Dir, "a"))
+		_, b := os.Stat(filepath.Join(child.Dir, "b"))
 		return a == nil && b == nil && len(left(c.Marker)) >= 4
 	})
 
@@ -268,7 +267,7 @@ func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
 	t.Parallel()
 	c := command(t, `trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.01; done`)
 	child := started(t, shims(t), c)
-	await(t, "it is up", func() bool { return wrote(t, c, OutFile) != "" })
+	await(t, "it is up", func() bool { return wrote(t, child.Dir, OutFile) != "" })
 
 	asked := time.Now()
 	child.Stop(10 * time.Second)
@@ -276,8 +275,8 @@ func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
 	if took := time.Since(asked); took > 5*time.Second {
 		t.Errorf("it took %v, want what the script takes", took)
 	}
-	if code, ok := child.Exit(); !ok || code != 4 || wrote(t, c, OutFile) != "up\nbye\n" {
-		t.Errorf("got exit code %d, %v and %q, want 4 and its last word", code, ok, wrote(t, c, OutFile))
+	if code, ok := child.Exit(); !ok || code != 4 || wrote(t, child.Dir, OutFile) != "up\nbye\n" {
+		t.Errorf("got exit code %d, %v and %q, want 4 and its last word", code, ok, wrote(t, child.Dir, OutFile))
 	}
 }
 
@@ -292,24 +291,151 @@ func TestWhatAScriptLeavesBehindIsEndedWithIt(t *testing.T) {
 	if pids := left(c.Marker); len(pids) > 0 || !child.Wait(t.Context(), 0) {
 		t.Errorf("%v are left, and the shim with them", pids)
 	}
-	if got := wrote(t, c, OutFile); got != "done\n" {
+	if got := wrote(t, child.Dir, OutFile); got != "done\n" {
 		t.Errorf("it wrote %q, want done", got)
 	}
 }
 
-func TestWhatLeavesItsGroupIsSweptAfterwards(t *testing.T) {
-	t.Parallel()
-	c := command(t, `setsid sleep 600 & sleep 600 & while ! [ -e ../go ]; do sleep 0.01; done`)
-	child := started(t, shims(t), c)
-	await(t, "both have begun", func() bool { return len(left(c.Marker)) >= 3 })
-	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
-	if !child.Wait(t.Context(), 10*time.Second) {
-		t.Fatal("the shim waits for what the script has left")
+// escape leaves the group and the session, carries no marker, and has a child.
+const escape = `env -i setsid sh -c 'sleep 600 & echo $! >>../pids; echo $$ >>../pids; wait' </dev/null >/dev/null 2>&1 &
+	while [ "$(cat ../pids 2>/dev/null | wc -l)" != 2 ]; do sleep 0.01; done
+	`
+
+// escaped are the processes of escape that live.
+func escaped(t *testing.T, child *Child) (alive []string) {
+	t.Helper()
+	for line := range strings.Lines(wrote(t, child.Dir, "pids")) {
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		must(t, err)
+		if _, state, err := stat(pid); err == nil && state != "Z" {
+			alive = append(alive, line)
+		}
 	}
+	return alive
+}
 
-	child.Leave()
+// TestWhatNoMarkerFindsIsEnded: with the script, and by a stop.
+func TestWhatNoMarkerFindsIsEnded(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		then string
+		stop bool
+	}{
+		"the script ends":           {then: "exit 3"},
+		"the script is stopped":     {then: "sleep 600", stop: true},
+		"the script ends its group": {then: "kill -KILL $$"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := command(t, escape+"while ! [ -e ../go ]; do sleep 0.01; done; "+tt.then)
+			child := started(t, shims(t), c)
+			await(t, "it has escaped", func() bool { return len(escaped(t, child)) == 2 })
+			must(t, os.WriteFile(filepath.Join(child.Dir, "go"), nil, 0o600))
 
-	await(t, "nothing is left", func() bool { return len(left(c.Marker)) == 0 })
+			if tt.stop {
+				child.Stop(0)
+			} else if !child.Wait(t.Context(), 10*time.Second) {
+				t.Fatal("it did not end")
+			}
+
+			await(t, "nothing is left", func() bool { return len(escaped(t, child)) == 0 && !(Processes{}).Alive(child.Process) })
+			if _, ok := child.Exit(); !ok {
+				t.Error("its exit code is lost")
+			}
+		})
+	}
+}
+
+// TestWhatAKilledShimHeldIsFoundByItsMarker: somebody has killed the shim, and
+// has left the script.
+func TestWhatAKilledShimHeldIsFoundByItsMarker(t *testing.T) {
+	t.Parallel()
+	c := command(t, "setsid sleep 600 & echo up; sleep 600")
+	child := started(t, shims(t), c)
+	await(t, "it is up", func() bool { return wrote(t, child.Dir, OutFile) != "" && len(left(c.Marker)) >= 2 })
+	must(t, syscall.Kill(child.Process.PID, syscall.SIGKILL))
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("the end of the shim is not seen")
+	}
+	child.Sweep()
+
+	if pids := left(c.Marker); len(pids) > 0 {
+		t.Errorf("%v are left", pids)
+	}
+	if code, ok := child.Exit(); ok || !child.Began() {
+		t.Errorf("got exit code %d, %v, want none of a script that has begun", code, ok)
+	}
+}
+
+// TestWhatTheGroupIsToldDoesNotEndTheShim: a script may tell its group to end.
+func TestWhatTheGroupIsToldDoesNotEndTheShim(t *testing.T) {
+	t.Parallel()
+	for signal, want := range map[string]int{"TERM": 128 + 15, "INT": 128 + 2, "HUP": 128 + 1, "PIPE": 128 + 13} {
+		c := command(t, "kill -"+signal+" 0; exit 0")
+		child := started(t, shims(t), c)
+
+		if !child.Wait(t.Context(), 10*time.Second) {
+			t.Fatal("it did not end")
+		}
+
+		if code, ok := child.Exit(); !ok || code != want {
+			t.Errorf("%s: got exit code %d, %v, want %d", signal, code, ok, want)
+		}
+	}
+}
+
+// TestAMakerThatWasKilledIsReplaced: and what it has made goes on.
+func TestAMakerThatWasKilledIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	first := command(t, "while ! [ -e ../go ]; do sleep 0.01; done; exit 4")
+	child := started(t, s, first)
+	s.work.Wait() // what it makes ahead
+	for _, waits := range s.spare {
+		waits.drop()
+	}
+	s.spare = nil
+	must(t, s.maker.cmd.Process.Kill())
+
+	second := started(t, s, command(t, "exit 5"))
+
+	must(t, os.WriteFile(filepath.Join(child.Dir, "go"), nil, 0o600))
+	for c, want := range map[*Child]int{child: 4, second: 5} {
+		if !c.Wait(t.Context(), 10*time.Second) {
+			t.Fatal("it did not end")
+		}
+		if code, ok := c.Exit(); !ok || code != want {
+			t.Errorf("got exit code %d, %v, want %d", code, ok, want)
+		}
+	}
+}
+
+func TestWhatNoProgramCanBeToldIsRefused(t *testing.T) {
+	t.Parallel()
+	c := command(t, "exit 0")
+	c.Args = []string{"a\x00b"}
+
+	_, err := shims(t).Start(t.Context(), c, recorded)
+
+	if engine.CodeOf(err) != engine.Invalid {
+		t.Errorf("a zero byte is answered %v", err)
+	}
+}
+
+// TestAProgramThatCannotBeginSaysWhy: as a shell does.
+func TestAProgramThatCannotBeginSaysWhy(t *testing.T) {
+	t.Parallel()
+	for program, want := range map[string]int{"/no/such/program": 127, "/etc/passwd": 126} {
+		c := command(t, "")
+		c.Program = program
+		child := started(t, shims(t), c)
+		child.Wait(t.Context(), 10*time.Second)
+
+		if code, ok := child.Exit(); !ok || code != want || !strings.HasPrefix(wrote(t, child.Dir, ErrFile), program+": ") {
+			t.Errorf("%s: got exit code %d, %v and %q, want %d and why", program, code, ok, wrote(t, child.Dir, ErrFile), want)
+		}
+	}
 }
 
 // TestTheGuardCutsWhatGrowsWithoutAServer: a script that fills its log after the
@@ -317,23 +443,25 @@ func TestWhatLeavesItsGroupIsSweptAfterwards(t *testing.T) {
 func TestTheGuardCutsWhatGrowsWithoutAServer(t *testing.T) {
 	t.Parallel()
 	c := command(t, `head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo 1 >../full; while [ ! -e ../go ]; do sleep 0.01; done; echo end`)
-	root := filepath.Dir(filepath.Dir(c.Dir))
-	guard, err := StartGuard(root, 1<<20)
+	s := shims(t)
+	guard, err := StartGuard(s.Dir, 1<<20)
 	must(t, err)
-	child := started(t, shims(t), c)
-	await(t, "it has written", func() bool { return wrote(t, c, "full") != "" })
-	if got := len(wrote(t, c, OutFile)); got != 5000000 {
+	child := started(t, s, c)
+	await(t, "it has written", func() bool { return wrote(t, child.Dir, "full") != "" })
+	if got := len(wrote(t, child.Dir, OutFile)); got != 5000000 {
 		t.Fatalf("the output is cut to %d bytes beside a server that lives", got)
 	}
 
 	guard.Leave()
 
-	await(t, "both outputs are cut", func() bool { return len(wrote(t, c, OutFile)) == 1<<20 && len(wrote(t, c, ErrFile)) == 1<<20 })
-	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
+	await(t, "both outputs are cut", func() bool {
+		return len(wrote(t, child.Dir, OutFile)) == 1<<20 && len(wrote(t, child.Dir, ErrFile)) == 1<<20
+	})
+	must(t, os.WriteFile(filepath.Join(child.Dir, "go"), nil, 0o600))
 	if !child.Wait(t.Context(), 20*time.Second) {
 		t.Fatal("it did not end")
 	}
-	if code, ok := child.Exit(); !ok || code != 0 || !strings.HasSuffix(wrote(t, c, OutFile), "end\n") {
+	if code, ok := child.Exit(); !ok || code != 0 || !strings.HasSuffix(wrote(t, child.Dir, OutFile), "end\n") {
 		t.Errorf("got exit code %d, %v; a script that writes too much must go on undisturbed", code, ok)
 	}
 	select { // with the last script the guard ends
@@ -350,7 +478,7 @@ func TestAScriptIsBoundInMemory(t *testing.T) {
 	child := started(t, shims(t), c)
 	child.Wait(t.Context(), 10*time.Second)
 
-	if got := strings.TrimSpace(wrote(t, c, OutFile)); got != strconv.Itoa(100<<10) {
+	if got := strings.TrimSpace(wrote(t, child.Dir, OutFile)); got != strconv.Itoa(100<<10) {
 		t.Errorf("its limit is %s kB, want that of 100 MB", got)
 	}
 }
@@ -358,18 +486,18 @@ func TestAScriptIsBoundInMemory(t *testing.T) {
 func TestArgumentsAndEnvironmentArriveByteForByte(t *testing.T) {
 	t.Parallel()
 	odd := "it's \"$HOME\" `x` \\ *\n\t{\"a\": 1} é" + strings.Repeat("y", 100_000) // more than a pipe holds
-	c := command(t, "")
-	c.Args = []string{"/bin/sh", "-c", `printf %s "$1"; printf %s "$ODD" >&2; env >../env`, "x", odd}
+	c := command(t, `printf %s "$1"; printf %s "$ODD" >&2; env >../env`)
+	c.Args = []string{odd}
 	c.Env = append(c.Env, "ODD="+odd)
 	child := started(t, shims(t), c)
 	child.Wait(t.Context(), 10*time.Second)
 
-	if out, errs := wrote(t, c, OutFile), wrote(t, c, ErrFile); out != odd || errs != odd {
+	if out, errs := wrote(t, child.Dir, OutFile), wrote(t, child.Dir, ErrFile); out != odd || errs != odd {
 		t.Errorf("got %q and %q, want %q", out, errs, odd)
 	}
-	for line := range strings.Lines(wrote(t, c, "env")) {
+	for line := range strings.Lines(wrote(t, child.Dir, "env")) {
 		name, _, ok := strings.Cut(line, "=")
-		if ok && strings.ToUpper(name) == name && !strings.Contains("PATH ODD PWD _ DOGEAR_NODE", strings.TrimSpace(name)) {
+		if ok && strings.ToUpper(name) == name && !strings.Contains("PATH ODD PWD _ DOGEAR_NODE HOME TMPDIR", strings.TrimSpace(name)) {
 			t.Errorf("the environment holds %q, which nobody gave", line)
 		}
 	}

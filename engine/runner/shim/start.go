@@ -2,66 +2,26 @@ package shim
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
 )
 
-// Command is a program for a shim to run.
-type Command struct {
-	Dir    string   // the attempt's own folder; that of a shim never released makes way
-	Text   []byte   // what its TextFile holds
-	Args   []string // the program, by its absolute path, and its arguments
-	Env    []string // the whole of its environment
-	Marker string   // the value of MarkerEnv in it
-	DataMB int      // how much memory it may map for writing; 0 is no bound
-}
-
-// MarkerEnv is the variable by which all processes of an attempt are found.
-const MarkerEnv = "DOGEAR_NODE"
-
-// script is what the second shell of a shim does: one command in braces, of which
-// a shell does nothing before it has read all of it. Whatever takes time comes
-// before the release, and what might fail then is said after it.
-func (c *Command) script() string {
-	var text strings.Builder
-	text.WriteString("{ exec 7<&-\nexport")
-	for _, entry := range append(slices.Clone(c.Env), MarkerEnv+"="+c.Marker) {
-		name, value, _ := strings.Cut(entry, "=")
-		text.WriteString(" " + name + "=" + quote(value))
-	}
-	// -P: the folder has got another name since the shell has begun.
-	text.WriteString("\nfail=\ncd -P " + WorkDir + " || fail=126\nunset OLDPWD\n")
-	if c.DataMB > 0 {
-		text.WriteString("ulimit -d " + strconv.Itoa(c.DataMB<<10) + "\n")
-	}
-	text.WriteString("IFS= read -r go <&3 || exit\necho " + begun + " >&5\n")
-	text.WriteString("[ ! \"$fail\" ] || exit $fail\nexec")
-	for _, arg := range c.Args {
-		text.WriteString(" " + quote(arg))
-	}
-	return text.String() + " 3<&- 5>&-\n}\n"
-}
-
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // Shims starts programs. It keeps shims ahead of need: by the time the next step
 // of a run asks for one, it waits.
 type Shims struct {
-	// Dir holds the folders of shims that wait, on the same file system as the
-	// folders of attempts.
+	// Dir holds the folders of shims, in which their scripts work. It is this
+	// server's alone.
 	Dir string
 
-	broom broom
+	maker maker
 
 	mu    sync.Mutex
+	name  string // with which the names of its folders begin
 	n     int
 	spare []*shim
+	used  []string         // names of folders that wait for another shim
 	kept  map[string]*shim // that are reserved, by the marker of the attempt
 	busy  bool             // spare ones are being made
 	shut  bool
@@ -72,63 +32,36 @@ type Shims struct {
 const spares = 2
 
 // Start lets a shim run c. recorded must durably note the process before it
-// returns; only then the program begins. Where Start fails, or ctx has ended by
+// returns; only then the script begins. Where Start fails, or ctx has ended by
 // then, nothing has begun.
 func (s *Shims) Start(ctx context.Context, c Command, recorded func(ctx context.Context, p engine.Process) error) (*Child, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	waits, err := s.take()
 	if err != nil {
 		return nil, err
 	}
-	if err := waits.move(c.Dir); err != nil {
-		waits.drop()
-		return nil, err
-	}
-	if err = waits.tell(c.Text, c.script()); err == nil {
-		failpoint.Hit("shim.record.before")
-		err = recorded(ctx, waits.process)
-		failpoint.Hit("shim.record.after")
-	}
-	var child *Child
-	if err == nil {
-		child, err = waits.start(ctx, c.Marker)
-	}
+	waits.tell(&c)
+	failpoint.Hit("shim.record.before")
+	err = recorded(ctx, waits.process)
+	failpoint.Hit("shim.record.after")
 	if err != nil {
 		waits.leave()
 		return nil, err
 	}
-	child.shims = s
-	s.more()
-	return child, nil
+	return s.release(ctx, waits, c.Marker)
 }
 
-// tell tells a shim what it will do.
-func (s *shim) tell(text []byte, script string) error {
-	failpoint.Hit("shim.tell.before")
-	defer failpoint.Hit("shim.tell.after")
-	_, err := s.text.Write(text)
-	if err == nil {
-		_, err = s.told.WriteString(script)
-	}
-	closeAll(s.text, s.told)
+// release lets a shim begin that was noted and told what to do.
+func (s *Shims) release(ctx context.Context, waits *shim, marker string) (*Child, error) {
+	child, err := waits.start(ctx, marker)
 	if err != nil {
-		return fmt.Errorf("tell a shim what to do: %w", err)
-	}
-	return nil
-}
-
-// start releases a shim that was noted and told what to do.
-func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
-	if err := context.Cause(ctx); err != nil {
+		waits.leave()
 		return nil, err
 	}
-	failpoint.Hit("shim.release.before")
-	_, err := s.release.WriteString("\n")
-	failpoint.Hit("shim.release.after")
-	if err != nil {
-		return nil, fmt.Errorf("release a shim: %w", err)
-	}
-	s.release.Close() // after the release nothing may fail
-	return &Child{Process: s.process, dir: s.dir, marker: marker, cmd: s.cmd, pid: s.pid, over: s.over, end: s.end}, nil
+	s.more() // while the script works nobody waits for the processor here
+	return child, nil
 }
 
 // take takes a shim that waits, or makes one.
@@ -194,4 +127,5 @@ func (s *Shims) Close() {
 		waits.drop()
 	}
 	s.spare = nil
+	s.maker.close()
 }

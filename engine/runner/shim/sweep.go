@@ -2,12 +2,9 @@ package shim
 
 import (
 	"bytes"
-	"maps"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,19 +16,24 @@ import (
 func (Processes) Marked() []runner.Marked {
 	var found []runner.Marked
 	each(func(pid int, marker string) {
-		name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-		if err == nil {
-			found = append(found, runner.Marked{PID: pid, Name: strings.TrimSpace(string(name)), Marker: marker})
+		if name := nameOf(pid); name != "" {
+			found = append(found, runner.Marked{PID: pid, Name: name, Marker: marker})
 		}
 	})
 	return found
 }
 
-// killMarked kills every process that carries one of the markers, and says how
-// many there were.
-func killMarked(markers map[string]bool) (n int) {
+// nameOf is the name that a process bears; empty is none.
+func nameOf(pid int) string {
+	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSpace(string(name))
+}
+
+// killMarked kills every process that carries a marker, and says how many there
+// were.
+func killMarked(marker string) (n int) {
 	each(func(pid int, found string) {
-		if !markers[found] {
+		if found != marker {
 			return
 		}
 		fd, err := unix.PidfdOpen(pid, 0)
@@ -48,55 +50,6 @@ func killMarked(markers map[string]bool) (n int) {
 		}
 	})
 	return n
-}
-
-// broomEvery is how long the broom waits for more before it looks: to look
-// through all processes takes about as long as to start one.
-const broomEvery = 50 * time.Millisecond
-
-// broom kills what scripts that have ended have left outside of their groups.
-type broom struct {
-	mu      sync.Mutex
-	markers map[string]bool
-	busy    bool
-}
-
-// add has the processes of a marker looked for.
-func (b *broom) add(marker string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.markers == nil {
-		b.markers = map[string]bool{}
-	}
-	b.markers[marker] = true
-	if !b.busy {
-		b.busy = true
-		go b.sweep()
-	}
-}
-
-// sweep looks until a look finds nothing and there is nothing new to look for.
-func (b *broom) sweep() {
-	var left map[string]bool
-	for {
-		time.Sleep(broomEvery)
-		b.mu.Lock()
-		markers := b.markers
-		b.markers = nil
-		if len(markers)+len(left) == 0 {
-			b.busy = false
-			b.mu.Unlock()
-			return
-		}
-		b.mu.Unlock()
-		all := map[string]bool{}
-		maps.Copy(all, markers)
-		maps.Copy(all, left)
-		left = nil
-		if killMarked(all) > 0 {
-			left = all
-		}
-	}
 }
 
 // each calls do for every process of this system that carries a marker. Those

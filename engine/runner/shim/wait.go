@@ -1,14 +1,11 @@
 package shim
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -16,19 +13,14 @@ import (
 	"dogear/engine/failpoint"
 )
 
-// The files in the folder of an attempt. What a process leaves there outlives
-// the server.
+// The files in the folder of a shim. What a process leaves there outlives the
+// server.
 const (
-	endFile  = "end"       // begun, then the exit code, each with a line feed, over what noEnd holds the room with
-	OutFile  = "out"       // what it wrote to its output
+	endFile  = "end"       // begun and the exit code, each with a line feed, and in the end clean, over what noEnd holds the room with
+	OutFile  = "out"       // what the script wrote to its output
 	ErrFile  = "err"       // and to its errors
-	TextFile = "script.py" // the text of the program, should it be one that is interpreted
+	TextFile = "script.py" // its text
 	WorkDir  = "work"      // in which it begins
-
-	// Files of the shims of earlier servers.
-	startFile = "start" // what such a shim ran once it was released
-	beganFile = "began" // is there once its script may have begun
-	exitFile  = "exit"  // the exit code and a line feed, and nothing before
 )
 
 // noEnd is what endFile holds until there is more to say: on a disk that is full
@@ -36,77 +28,56 @@ const (
 // file.
 const noEnd = "          \n"
 
-// begun stands in front of the exit code once the script may have begun.
-const begun = "began"
-
-// held is the shim: two shells of some hundred kB, in a session of their own.
-// The second is told what to do, makes itself ready, waits for its release and
-// becomes the program; the first waits for its end. It keeps the exit code even
-// where the whole group is told to end, and says nothing of its own. Beside its
-// input, its output and its errors, of which nobody wants to know, it has open: 3,
-// which releases it; 4, the errors of the program; 5, the file of the exit code;
-// 6, to which it writes when the code is there; and 7, by which it is told.
-const held = `trap : TERM INT HUP
-( exec 2>&4 4>&- 6>&-; . /dev/fd/7 )
-echo $? >&5
-echo >&6`
-
 // shim is one that waits.
 type shim struct {
 	dir     string
-	cmd     *exec.Cmd
 	release *os.File // its end lets the shim end
 	told    *os.File // takes what the shim does
-	text    *os.File // is its TextFile: to make it then would take longer
-	over    *os.File // has something to read once the exit code is there
-	end     *os.File // is its endFile
-	pid     *os.File // readable once it has ended
-	lent    []*os.File
+	text    *os.File // is its TextFile: to open it then would take longer
+	over    *os.File // has something to read once the script has ended, or the shim
+	pid     *os.File // readable once the shim has ended
 	process engine.Process
+	telling chan error // how it went to tell it
 }
 
 // begin starts a shim, which then waits.
 func (s *Shims) begin() (*shim, error) {
-	s.mu.Lock()
-	s.n++
-	dir := filepath.Join(s.Dir, strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(s.n))
-	s.mu.Unlock()
-	waits := &shim{dir: dir}
-	files, err := waits.furnish()
-	defer func() { closeAll(waits.lent...) }() // what the shim has open of them is its own
+	name, used := s.folder()
+	waits := &shim{dir: filepath.Join(s.Dir, name)}
+	files, err := waits.furnish(used)
+	defer func() { closeAll(files[:]...) }() // what the shim has open of them is its own
+	var pid int
 	if err == nil {
-		// It outlives every context: a script goes on without its server.
-		waits.cmd = exec.Command("/bin/sh", "-c", held) //nolint:noctx // see above
-		waits.cmd.Dir = dir
-		waits.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
-		waits.cmd.Stdout, waits.cmd.ExtraFiles = files[0], files[1:]
-		waits.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		failpoint.Hit("shim.start.before")
-		err = waits.cmd.Start()
+		pid, err = s.maker.make(files)
 		failpoint.Hit("shim.start.after")
 	}
 	if err == nil {
-		waits.process, err = Identify(waits.cmd.Process.Pid)
+		waits.process, err = Identify(pid)
 	}
 	if err == nil {
-		waits.pid, err = watch(waits.process.PID)
+		waits.pid, err = watch(pid)
 	}
 	if err != nil {
 		waits.drop()
 		return nil, fmt.Errorf("start a shim: %w", err)
 	}
-	waits.process.Apart = true
+	waits.process.Apart, waits.process.Folder = true, name
 	return waits, nil
 }
 
-// furnish makes the folder of a shim, its pipes, and the files that it has open:
-// its output and those from 3 on. Some of them may be nil where it fails.
-func (s *shim) furnish() (files []*os.File, err error) {
-	if err := os.MkdirAll(filepath.Join(s.dir, WorkDir), 0o700); err != nil {
-		return nil, err
+// furnish makes the folder of a shim and its pipes, and opens the files that it
+// is given, in the order of shim.h. Some may be nil where it fails. A used folder
+// holds all of them.
+func (s *shim) furnish(used bool) (files [given]*os.File, err error) {
+	create := os.O_CREATE | os.O_EXCL
+	if used {
+		create = 0
+	} else if err := os.MkdirAll(filepath.Join(s.dir, WorkDir), dirMode); err != nil {
+		return files, err
 	}
-	file := func(name string, flags int) *os.File {
-		file, failed := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_EXCL|flags, 0o600)
+	open := func(name string, flags int) *os.File {
+		file, failed := os.OpenFile(filepath.Join(s.dir, name), flags|unix.O_NOFOLLOW, fileMode)
 		err = errors.Join(err, failed)
 		return file
 	}
@@ -115,47 +86,55 @@ func (s *shim) furnish() (files []*os.File, err error) {
 		err = errors.Join(err, failed)
 		return read, write
 	}
+	work, end := open(WorkDir, os.O_RDONLY), open(endFile, create|os.O_RDWR)
 	// What is written to the outputs goes to their ends, which the server may cut off.
-	out, errs := file(OutFile, os.O_WRONLY|os.O_APPEND), file(ErrFile, os.O_WRONLY|os.O_APPEND)
-	s.text, s.end = file(TextFile, os.O_WRONLY), file(endFile, os.O_RDWR)
+	out, errs := open(OutFile, create|os.O_WRONLY|os.O_APPEND), open(ErrFile, create|os.O_WRONLY|os.O_APPEND)
+	s.text = open(TextFile, create|os.O_WRONLY)
 	var release, told, over *os.File
 	release, s.release = pipe()
 	told, s.told = pipe()
 	s.over, over = pipe()
 	if err == nil {
-		_, err = s.end.WriteAt([]byte(noEnd), 0)
+		_, err = end.WriteAt([]byte(noEnd), 0)
 	}
-	s.lent = []*os.File{out, release, errs, over, told}
-	return []*os.File{out, release, errs, s.end, over, told}, err
+	return [given]*os.File{work, out, errs, end, told, release, over}, err
 }
 
-// move gives a shim its folder for good. One that is there already, of a shim that
-// was never released, makes way.
-func (s *shim) move(dir string) error {
-	failpoint.Hit("shim.folder.before")
-	err := os.Rename(s.dir, dir)
-	if errors.Is(err, fs.ErrExist) {
-		err = s.swap(dir)
+// tell tells a shim what it will do, beside whatever the caller goes on with.
+func (s *shim) tell(c *Command) {
+	s.telling = make(chan error, 1)
+	text, told := c.Text, c.told(s.dir)
+	go func() {
+		failpoint.Hit("shim.tell.before")
+		_, err := s.text.Write(text)
+		if err == nil {
+			err = s.text.Truncate(int64(len(text))) // there may be an earlier one
+		}
+		if err == nil {
+			_, err = s.told.WriteString(told)
+		}
+		closeAll(s.text, s.told)
+		failpoint.Hit("shim.tell.after")
+		s.telling <- err
+	}()
+}
+
+// start releases a shim that was noted, once it is told what to do.
+func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
+	if err := <-s.telling; err != nil {
+		return nil, fmt.Errorf("tell a shim what to do: %w", err)
 	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	failpoint.Hit("shim.release.before")
+	_, err := s.release.WriteString("\n")
+	failpoint.Hit("shim.release.after")
 	if err != nil {
-		return fmt.Errorf("give a shim its folder: %w", err)
+		return nil, fmt.Errorf("release a shim: %w", err)
 	}
-	failpoint.Hit("shim.folder.after")
-	s.dir = dir
-	return nil
-}
-
-// swap is move where there is a folder. It is missing at no moment: it says that
-// nothing has begun, and a server that found none would call the script lost.
-func (s *shim) swap(dir string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system cannot
-		return errors.Join(os.RemoveAll(dir), os.Rename(s.dir, dir))
-	}
-	if err == nil {
-		err = os.RemoveAll(s.dir)
-	}
-	return err
+	s.release.Close() // after the release nothing may fail
+	return &Child{Process: s.process, Dir: s.dir, marker: marker, pid: s.pid, over: s.over}, nil
 }
 
 // alive reports whether a shim still waits: one that has died has closed what it
@@ -176,12 +155,7 @@ func (s *shim) drop() {
 
 // leave lets a shim end that was never released. Its folder says that nothing
 // has begun, should it be noted somewhere.
-func (s *shim) leave() {
-	closeAll(s.release, s.told, s.text, s.over, s.end, s.pid)
-	if s.cmd != nil {
-		go func() { _ = s.cmd.Wait() }()
-	}
-}
+func (s *shim) leave() { closeAll(s.release, s.told, s.text, s.over, s.pid) }
 
 // closeAll closes files. Some may be nil, where there never was a shim, or closed.
 func closeAll(files ...*os.File) {
@@ -189,7 +163,3 @@ func closeAll(files ...*os.File) {
 		_ = file.Close()
 	}
 }
-
-// Clear removes what the shims of a server that was killed have left; they
-// themselves have ended with it.
-func (s *Shims) Clear() error { return os.RemoveAll(s.Dir) }

@@ -1,0 +1,243 @@
+// The processes that hold scripts. They are this program under another name,
+// which never comes to its Go part: the function at the end of this file runs
+// before it. So one of them takes the time and the memory of a fork, and not
+// those of a program of a hundred megabytes.
+//
+//   server ── maker ── shim ── script
+//
+// The maker makes a shim whenever its server asks, and ends with it. A shim
+// goes on without either: it waits for the end of its script, notes the exit
+// code, and ends whatever the script has left behind.
+#define _GNU_SOURCE
+#include "shim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char begun[] = SHIM_BEGUN "\n";
+
+enum { not_executable = 126, not_found = 127, signal_base = 128 }; // as in a shell
+
+// all writes a text to a place of a file. What fails cannot be told to anybody.
+static void all(int fd, const char *text, off_t at) {
+	ssize_t ignored = pwrite(fd, text, strlen(text), at);
+	(void)ignored;
+}
+
+// told reads what the script is, as Command.told of start.go puts it, to the
+// end: a server that was killed on the way has told nothing.
+static char *told(int fd) {
+	char head[SHIM_HEAD + 1] = "";
+	for (size_t have = 0; have < SHIM_HEAD;) {
+		ssize_t n = read(fd, head + have, SHIM_HEAD - have);
+		if (n <= 0)
+			return NULL;
+		have += n;
+	}
+	size_t size = strtoul(head, NULL, 16);
+	char *text = malloc(size + 1);
+	if (text == NULL)
+		return NULL;
+	for (size_t have = 0; have < size;) {
+		ssize_t n = read(fd, text + have, size - have);
+		if (n <= 0)
+			return NULL;
+		have += n;
+	}
+	text[size] = 0;
+	return text;
+}
+
+// next takes a text off what was told.
+static char *next(char **at) {
+	char *text = *at;
+	*at += strlen(text) + 1;
+	return text;
+}
+
+// list takes a list of texts off: how many, and these.
+static char **list(char **at) {
+	size_t n = strtoul(next(at), NULL, 10);
+	char **texts = calloc(n + 1, sizeof *texts);
+	for (size_t i = 0; texts != NULL && i < n; i++)
+		texts[i] = next(at);
+	return texts;
+}
+
+// bound bounds the memory that may be mapped for writing.
+static void bound(rlim_t bytes) {
+	struct rlimit limit;
+	if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) != 0)
+		return;
+	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > bytes)
+		limit.rlim_max = bytes;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+// become makes itself ready, waits for the release and becomes the script.
+// Whatever takes time comes before the release, and what failed is said after it.
+static void become(const int *file, bool *released) {
+	close(file[shim_over]); // its end shall be that of the shim
+	char *at = told(file[shim_told]);
+	if (at == NULL)
+		_exit(0);
+	bound((rlim_t)strtoul(next(&at), NULL, 10) << 20);
+	char **args = list(&at), **env = list(&at);
+	bool ready = args != NULL && env != NULL && fchdir(file[shim_work]) == 0;
+	char go;
+	if (read(file[shim_release], &go, 1) != 1)
+		_exit(0); // nothing has begun
+	*released = true;
+	all(file[shim_end], begun, 0);
+	dup2(file[shim_out], STDOUT_FILENO);
+	dup2(file[shim_err], STDERR_FILENO);
+	if (ready)
+		execve(args[0], args, env);
+	int why = errno;
+	fprintf(stderr, "%s: %s\n", args != NULL ? args[0] : "dogear", strerror(why));
+	_exit(why == ENOENT ? not_found : not_executable);
+}
+
+// note notes how the script ended. The server is told first: it has to wait for
+// nothing then.
+static void note(const int *file, int status) {
+	char code[8];
+	snprintf(code, sizeof code, "%d\n", WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status));
+	ssize_t ignored = write(file[shim_over], code, strlen(code)); // it may be gone
+	(void)ignored;
+	all(file[shim_end], code, sizeof begun - 1);
+}
+
+// parent is the parent of a process, unless that waits to be collected.
+static pid_t parent(const char *pid) {
+	char path[32], text[512], state;
+	snprintf(path, sizeof path, "/proc/%.10s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), of;
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	char *rest = strrchr(text, ')'); // its name may hold anything
+	return rest != NULL && sscanf(rest, ") %c %d", &state, &of) == 2 && state != 'Z' ? of : 0;
+}
+
+// end_children ends all children. Those of theirs become its own with that.
+static void end_children(void) {
+	DIR *proc = opendir("/proc");
+	if (proc == NULL)
+		return;
+	for (struct dirent *entry; (entry = readdir(proc)) != NULL;)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent(entry->d_name) == getpid())
+			kill(atoi(entry->d_name), SIGKILL); // nobody else collects it, so the number is its own
+	closedir(proc);
+}
+
+// answer tells the server the pid of a shim, or why there is none.
+static bool answer(int server, int32_t pid) {
+	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
+}
+
+// hold is a shim. It is in a session of its own, and is not ended by what its
+// whole group is told: it keeps the exit code even then.
+static void hold(const int *file, int server) {
+	setsid();
+	prctl(PR_SET_NAME, SHIM_NAME);
+	prctl(PR_SET_CHILD_SUBREAPER, 1); // what loses its parent becomes its child
+	sigset_t word, none;
+	sigemptyset(&none);
+	sigemptyset(&word);
+	sigaddset(&word, SIGCHLD);
+	sigaddset(&word, SHIM_STOP);
+	sigprocmask(SIG_SETMASK, &word, NULL);
+	const int whole_group[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+	for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
+		signal(whole_group[i], SIG_IGN);
+	bool *released = mmap(NULL, sizeof *released, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t script = released == MAP_FAILED ? -1 : fork();
+	if (script == 0) {
+		for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
+			signal(whole_group[i], SIG_DFL);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		close(server);
+		become(file, released);
+	}
+	answer(server, script < 0 ? -errno : getpid());
+	close(server);
+	close(file[shim_told]);
+	close(file[shim_release]);
+	for (bool ended = script < 0, sweep = ended;;) {
+		int status;
+		pid_t child;
+		while ((child = waitpid(-1, &status, WNOHANG)) > 0)
+			if (child == script) {
+				if (*released)
+					note(file, status);
+				ended = sweep = true;
+			}
+		if (child < 0 && ended) {
+			all(file[shim_end], SHIM_CLEAN, SHIM_CLEAN_AT);
+			_exit(0);
+		}
+		if (sweep)
+			end_children();
+		if (sigwaitinfo(&word, NULL) == SHIM_STOP)
+			sweep = true;
+	}
+}
+
+// asked waits for the next shim that the server wants, with the files of it.
+static bool asked(int server, int *file) {
+	char byte, room[CMSG_SPACE(sizeof(int) * shim_files)];
+	struct iovec data = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+	ssize_t n;
+	do
+		n = recvmsg(server, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	if (n <= 0 || head == NULL || head->cmsg_len != CMSG_LEN(sizeof(int) * shim_files))
+		return false;
+	memcpy(file, CMSG_DATA(head), sizeof(int) * shim_files);
+	return true;
+}
+
+// make is the maker.
+static void make(int server) {
+	signal(SIGCHLD, SIG_IGN); // a shim that has ended needs nobody to collect it
+	for (int file[shim_files]; asked(server, file);) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			signal(SIGCHLD, SIG_DFL);
+			hold(file, server);
+		}
+		if (pid < 0 && !answer(server, -errno))
+			break;
+		for (int i = 0; i < shim_files; i++)
+			close(file[i]);
+	}
+}
+
+// before runs before anything else of the program, and the program only where it
+// does not bear the maker's name. The C library hands it the arguments.
+__attribute__((constructor(101))) static void before(int argc, char **argv) {
+	if (argc != 1 || strcmp(argv[0], SHIM_MAKER) != 0)
+		return;
+	prctl(PR_SET_NAME, SHIM_MAKER);
+	make(SHIM_SOCKET);
+	_exit(0);
+}
