@@ -121,6 +121,18 @@ func (s *Store) hear(ctx context.Context, heard func([]Word), missed func()) err
 	})
 }
 
+// SchemaTopic is the topic of the word that a server tells once it has brought the
+// schema up to date: one of an older version, which does not know it, has to end.
+const SchemaTopic = "schema"
+
+// tellOlder tells it at once, before this server listens. Who does not hear it looks
+// by itself.
+func (s *Store) tellOlder(ctx context.Context) {
+	if s.Shared() {
+		_, _ = s.write.DB.ExecContext(ctx, `SELECT pg_notify($1, $2)`, channel, encode(payload{Words: []Word{{Topic: SchemaTopic}}}))
+	}
+}
+
 // payload is one NOTIFY.
 type payload struct {
 	From  engine.ID `json:"from"`

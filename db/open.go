@@ -32,6 +32,8 @@ type Store struct {
 	path  string // of the file, on SQLite
 	words words  // for other servers
 	hot   *hot   // nil where SQLite has another owner
+	steps *migrate.Migrator
+	known map[string]bool // the steps of this version
 }
 
 // Keys seal and open secrets (package secret); Open needs one.
@@ -56,7 +58,7 @@ func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store.keys = keys
+	store.keys, store.known = keys, map[string]bool{}
 	if err := store.migrate(ctx); err != nil {
 		return nil, errors.Join(store.damaged(err), store.Close())
 	}
@@ -107,27 +109,52 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		defer unlock()
 	}
-	migrator := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
-	if err := migrator.Init(ctx); err != nil {
+	s.steps = migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
+	if err := s.steps.Init(ctx); err != nil {
 		return fmt.Errorf("prepare the database: %w", err)
 	}
-	known := map[string]bool{}
 	for _, step := range steps.Sorted() {
-		known[step.Name] = true
+		s.known[step.Name] = true
 	}
-	applied, err := migrator.AppliedMigrations(ctx)
+	newer, err := s.newer(ctx)
 	if err != nil {
-		return fmt.Errorf("read what was done to the database: %w", err)
+		return err
 	}
-	for _, step := range applied {
-		if !known[step.Name] {
-			return engine.Errorf(engine.Invalid, "The database was written by a newer Dogear (it knows the step %s). Start that version, or restore a backup.", step.Name)
-		}
+	if newer != "" {
+		return engine.Errorf(engine.Invalid, "The database was written by a newer Dogear (it knows the step %s). Start that version, or restore a backup.", newer)
 	}
-	if _, err := migrator.Migrate(ctx); err != nil {
+	done, err := s.steps.Migrate(ctx)
+	if err != nil {
 		return fmt.Errorf("bring the database up to date: %w", err)
 	}
+	if !done.IsZero() {
+		s.tellOlder(ctx)
+	}
 	return nil
+}
+
+// newer is a step that somebody has done to the database and that this version does
+// not know; "" where there is none.
+func (s *Store) newer(ctx context.Context) (string, error) {
+	applied, err := s.steps.AppliedMigrations(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read what was done to the database: %w", err)
+	}
+	for _, step := range applied {
+		if !s.known[step.Name] {
+			return step.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// Newer is a step by which a newer version has changed the schema under this one,
+// after it began; "" while none has. Nobody does that to a file, which has one server.
+func (s *Store) Newer(ctx context.Context) (string, error) {
+	if !s.Shared() {
+		return "", nil
+	}
+	return s.newer(ctx)
 }
 
 // Close closes the store.

@@ -60,6 +60,9 @@ type Members interface {
 	// Renew is a Conflict where the lease has run out.
 	Renew(ctx context.Context, id engine.ID, ttl time.Duration) error
 	Leave(ctx context.Context, id engine.ID) error
+	// Newer is a step by which a newer version has changed the schema of the
+	// database under this one; "" while none has.
+	Newer(ctx context.Context) (step string, err error)
 	Replicas(ctx context.Context) ([]engine.Replica, error)
 	// Orphans are the node runs under way whose server is gone.
 	Orphans(ctx context.Context) ([]engine.NodeRun, error)
@@ -106,6 +109,9 @@ type Config struct {
 	Progress func(engine.NodeKey, runner.Progress)
 	// Logged is told that an attempt's log has grown. It must not block.
 	Logged func(engine.NodeKey)
+	// Outgrown is told once that a newer version has changed the schema under this
+	// server, which does nothing any more. It must not block.
+	Outgrown func(why error)
 	// Backoff is how long to wait before try n of something that must succeed,
 	// such as a publish. Nil is an exponential one of 1 s to 5 minutes.
 	Backoff func(n int) time.Duration
@@ -144,8 +150,11 @@ func New(c Config) *Exec {
 	if c.Logged == nil {
 		c.Logged = func(engine.NodeKey) {}
 	}
+	if c.Outgrown == nil {
+		c.Outgrown = func(error) {}
+	}
 	return &Exec{
-		Config: c, wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
+		Config: c, outgrown: make(chan struct{}), wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
 		heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, fits: map[engine.Ref]fit{},
 		reserved: map[engine.NodeKey]bool{}, called: map[engine.NodeKey]*engine.NodeRun{}, readied: map[engine.NodeKey]*engine.NodeRun{},

@@ -27,8 +27,9 @@ type Exec struct {
 	reserved map[engine.NodeKey]bool
 	// readied are the nodes that the group makes ready and that found no place in it;
 	// only the loop touches it.
-	readied map[engine.NodeKey]*engine.NodeRun
-	timed   chan struct{} // holds one token while there are new time limits of runs
+	readied  map[engine.NodeKey]*engine.NodeRun
+	timed    chan struct{} // holds one token while there are new time limits of runs
+	outgrown chan struct{} // closed when a newer version has changed the schema
 
 	mu       sync.Mutex
 	lease    lease
@@ -38,7 +39,8 @@ type Exec struct {
 	adopting map[engine.NodeKey]bool
 	// early is what adopted nodes were told before their attempts were launched.
 	early   map[engine.NodeKey]error
-	alone   bool // no other server works on the database
+	why     error // outgrown was closed
+	alone   bool  // no other server works on the database
 	fits    map[engine.Ref]fit
 	queue   []item
 	wake    chan struct{} // holds one token while the queue is not empty
@@ -218,8 +220,12 @@ func (e *Exec) store(steps []flow.Step) []flow.Written {
 		return written
 	}
 	written := make([]flow.Written, len(steps))
+	why := errFenced
+	if outgrown := e.Outgrew(); outgrown != nil {
+		why = outgrown
+	}
 	for i := range written {
-		written[i].Err = errFenced
+		written[i].Err = why
 	}
 	return written
 }

@@ -95,11 +95,15 @@ func (e *Exec) keepLease(ctx context.Context) {
 			return
 		}
 		e.fence()
-		e.rejoin(ctx)
+		if e.rejoin(ctx); e.Outgrew() != nil {
+			e.retire(ctx)
+			return
+		}
 	}
 }
 
-// renew returns when the lease is lost, or when ctx ends.
+// renew returns when the lease is lost, when nothing is to be done under it any more, or
+// when ctx ends.
 func (e *Exec) renew(ctx context.Context) {
 	e.mu.Lock()
 	held := e.lease
@@ -109,6 +113,8 @@ func (e *Exec) renew(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			return
+		case <-e.outgrown:
 			return
 		case <-next.C:
 		}
@@ -167,9 +173,12 @@ func (e *Exec) idle() {
 // rejoin takes a new lease as soon as the database gives one, and takes up what
 // was left, be it this server's own.
 func (e *Exec) rejoin(ctx context.Context) {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && e.Outgrew() == nil {
 		asking, cancel := context.WithTimeout(ctx, e.TTL)
-		err := e.join(asking)
+		err := e.keptUp(asking)
+		if err == nil {
+			err = e.join(asking)
+		}
 		cancel()
 		if err == nil {
 			e.mu.Lock()

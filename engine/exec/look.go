@@ -45,7 +45,7 @@ func (e *Exec) lookout(ctx context.Context) {
 		failed++
 		if err == nil {
 			failed = 0
-		} else if ctx.Err() == nil {
+		} else if ctx.Err() == nil && e.Outgrew() == nil {
 			e.Log.Warn("could not look what other servers do", "err", err)
 			next = time.Now().Add(e.TTL / 30) // a lease may be about to end
 		}
@@ -59,6 +59,9 @@ func (e *Exec) lookout(ctx context.Context) {
 func (e *Exec) look(ctx context.Context, failed int) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(e.TTL, e.TTL/10<<min(failed, 4)))
 	defer cancel()
+	if err = e.keptUp(ctx); err != nil {
+		return time.Now().Add(e.TTL / 30), err
+	}
 	// First what cannot wait.
 	next, err = e.leasesEnd(ctx)
 	if err == nil {

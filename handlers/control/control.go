@@ -121,8 +121,11 @@ type Config struct {
 	SignIn func(ctx context.Context) (string, error)
 	Next   func(t engine.Trigger, after time.Time) time.Time
 	Came   func(trigger engine.ID) // an event came for it
-	Log    *slog.Logger
-	Now    func() time.Time
+	// Outgrown says why this server does nothing any more; nil, or nil from it, while
+	// it works.
+	Outgrown func() error
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // control answers requests.
@@ -174,12 +177,25 @@ func New(cfg Config) http.Handler {
 		"/":                      c.nothing,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := answer(w, r); err != nil {
+			err := c.refuses(r)
+			if err == nil {
+				err = answer(w, r)
+			}
+			if err != nil {
 				c.fail(w, r, err)
 			}
 		})
 	}
 	return mux
+}
+
+// refuses says why nothing is changed here any more, where a newer version took the
+// database.
+func (c *control) refuses(r *http.Request) error {
+	if c.Outgrown == nil || r.Method != http.MethodPost && r.URL.Path != "/health" {
+		return nil
+	}
+	return c.Outgrown()
 }
 
 // signIn answers POST /signin with a link. Only the owner of the data folder

@@ -80,6 +80,7 @@ func IsFragment(c Ctx) bool { return c.Request().Header.Get("HX-Request") == "tr
 // Frame is what the frame of a page needs to know of the request.
 func Frame(c Ctx, sessions *Sessions, files static.Files, now time.Time) layout.Frame {
 	frame := layout.Frame{CSRF: sessions.Token(c), User: User(c).Name, Now: now, URL: files.URL}
+	frame.Outgrown, _ = c.Get(outgrownKey).(string)
 	if cookie, err := c.Cookie("theme"); err == nil {
 		frame.Theme = cookie.Value
 	}

@@ -150,3 +150,28 @@ func logPanic(log *slog.Logger) func(c Ctx, err error, stack []byte) error {
 func requestID(now func() time.Time) func() string {
 	return func() string { return string(engine.NewID(now())) }
 }
+
+// outgrownKey keeps in a context why the server changes nothing any more.
+const outgrownKey = "outgrown"
+
+// outgrown lets every page say why a server changes nothing any more, and refuses what
+// would change something.
+func outgrown(why func() error) echo.MiddlewareFunc {
+	return func(next Handler) Handler {
+		return func(c Ctx) error {
+			if why == nil {
+				return next(c)
+			}
+			err := why()
+			if err == nil {
+				return next(c)
+			}
+			c.Set(outgrownKey, engine.MessageOf(err))
+			switch c.Request().Method {
+			case http.MethodGet, http.MethodHead, http.MethodOptions:
+				return next(c)
+			}
+			return err
+		}
+	}
+}

@@ -48,8 +48,11 @@ type Config struct {
 	// Empty: any. A server on loopback gives LoopbackHosts, so that no name
 	// that somebody else owns can be made to lead to it.
 	Hosts []string
-	Log   *slog.Logger
-	Now   func() time.Time
+	// Outgrown says why this server changes nothing any more; nil, or nil from it,
+	// while it works.
+	Outgrown func() error
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // LoopbackHosts are the names of this machine.
@@ -86,6 +89,7 @@ func New(cfg Config) (http.Handler, error) {
 		middleware.BodyLimit(maxBody),
 		cfg.Sessions.load,
 		sameOrigin(cfg.Origin),
+		outgrown(cfg.Outgrown),
 	)
 	for _, r := range routes {
 		guards := []echo.MiddlewareFunc{checkParams}

@@ -39,6 +39,8 @@ type Frame struct {
 	Now    time.Time
 	Totals engine.Totals
 	URL    func(name string) string // address of a file of the build
+	// Outgrown says why the server changes nothing any more; "" while it works.
+	Outgrown string
 }
 
 // Crumb is one step of the way to a page. The last one is the page's heading.

@@ -184,10 +184,21 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	work.Go(func() error { return h.command(ctx, socket) })
 	work.Go(func() error { return h.exec.Run(ctx) })
 	work.Go(func() error { return h.listen(ctx) })
-	work.Go(func() error { return h.clock.Run(ctx) })
-	work.Go(func() error { return h.gate.Run(ctx) })
-	work.Go(func() error { return h.lookout.Run(ctx) })
-	work.Go(func() error { return h.keep(ctx) })
+	// What starts runs and keeps house rests where a newer version took the database.
+	busy, rest := context.WithCancel(ctx)
+	defer rest()
+	work.Go(func() error {
+		select {
+		case <-ctx.Done():
+		case <-h.halted:
+			rest()
+		}
+		return nil
+	})
+	work.Go(func() error { return h.clock.Run(busy) })
+	work.Go(func() error { return h.gate.Run(busy) })
+	work.Go(func() error { return h.lookout.Run(busy) })
+	work.Go(func() error { return h.keep(busy) })
 	work.Go(func() error {
 		if h.cfg.Sample {
 			if err := h.sample(ctx); err != nil && ctx.Err() == nil {

@@ -59,13 +59,14 @@ type house struct {
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics
-	address string      // at which people see the server, once it listens
-	sampled atomic.Bool // the sample was made, or looked for, at the start
+	address string        // at which people see the server, once it listens
+	sampled atomic.Bool   // the sample was made, or looked for, at the start
+	halted  chan struct{} // closed when this server is outgrown
 }
 
 // build wires the rooms. Nothing here waits or talks to anything.
 func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: store, hub: event.New(), auth: auth.New(store, time.Now), metrics: newMetrics(prometheus.NewRegistry())}
+	h := &house{cfg: cfg, log: log, store: store, hub: event.New(), halted: make(chan struct{}), auth: auth.New(store, time.Now), metrics: newMetrics(prometheus.NewRegistry())}
 	roots := place.Roots{Base: cfg.folder("files"), Allowed: append([]string{cfg.folder("files")}, cfg.Root...)}
 	buckets := bucket.New(connections{store})
 	h.mayUse = places{roots: roots}.MayUse
@@ -89,7 +90,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	h.exec = exec.New(exec.Config{
 		Store: steps, Runners: map[engine.Kind]runner.Runner{engine.KindJob: jobs, engine.KindCrawler: crawler}, Processes: processes,
 		Log: log, Now: time.Now, Slots: cfg.Slots, TTL: cfg.TTL, Self: self(cfg), Dir: cfg.folder("runs"), Drain: cfg.Drain, Target: sinks.Target,
-		Fits: h.fits(roots), Committed: h.committed, Progress: h.progress, Logged: h.logged,
+		Fits: h.fits(roots), Outgrown: func(error) { close(h.halted) }, Committed: h.committed, Progress: h.progress, Logged: h.logged,
 	})
 	h.clock = alarm.New(store, h.exec, log, time.Now)
 	h.gate = gate.New(store, h.exec, log, time.Now, h.eventsChanged)
@@ -116,7 +117,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	})
 	h.handler, err = web.New(web.Config{
 		Routes: slices.Concat(pages.Routes(), hooks.Routes(), sockets.Routes(), h.healthRoutes()),
-		Files:  files, Sessions: sessions, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
+		Files:  files, Sessions: sessions, Outgrown: h.exec.Outgrew, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wire the routes: %w", err)

@@ -87,6 +87,9 @@ func (h *house) healthRoutes() []web.Route {
 				h.log.Error("the database does not answer", "err", err)
 				return c.String(http.StatusServiceUnavailable, "the database does not answer\n")
 			}
+			if err := h.exec.Outgrew(); err != nil {
+				return c.String(http.StatusServiceUnavailable, engine.MessageOf(err)+"\n")
+			}
 			return c.String(http.StatusOK, "ready\n")
 		}},
 		{Method: http.MethodGet, Path: "/metrics", Public: true, Handler: func(c web.Ctx) error {

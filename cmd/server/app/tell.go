@@ -65,6 +65,9 @@ func (h *house) heard(words []db.Word) {
 		case w.Topic == clockTopic:
 			h.wakeOwnClocks()
 			continue
+		case w.Topic == db.SchemaTopic:
+			h.exec.Heard()
+			continue
 		case w.Seq == 0:
 			h.hub.Publish(w.Topic, 0, w.Body)
 		default:
