@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"sync"
+	"path/filepath"
 	"time"
 
 	"dogear/e2e/bench/measure"
@@ -22,20 +22,16 @@ const (
 // children is a server of its own with scripts that run; it says so and waits
 // to be killed.
 func children(ctx context.Context, dir string) error {
-	var running sync.WaitGroup
-	running.Add(orphans)
-	h, err := newHouse(ctx, dir, "", orphans, func(w flow.Writes) {
-		for i := range w.Nodes {
-			if w.Nodes[i].State == engine.Running {
-				running.Done()
-			}
-		}
-	})
+	h, err := newHouse(ctx, dir, "", orphans, nil)
 	if err != nil {
 		return err
 	}
 	h.serve(ctx)
-	id, err := h.script(ctx, "sleeper", "import time\ntime.sleep(600)\n", orphans)
+	up := filepath.Join(dir, "up")
+	if err := os.Mkdir(up, 0o700); err != nil {
+		return err
+	}
+	id, err := h.script(ctx, "sleeper", fmt.Sprintf("import os, time\nos.mkdir(os.path.join(%q, os.environ['DOGEAR_RUN']))\ntime.sleep(600)\n", up), orphans)
 	if err != nil {
 		return err
 	}
@@ -44,7 +40,14 @@ func children(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	running.Wait()
+	for n := 0; n < orphans; { // what only has begun would take the processor from the next server
+		all, err := os.ReadDir(up)
+		if err != nil {
+			return err
+		}
+		n = len(all)
+		time.Sleep(time.Millisecond)
+	}
 	fmt.Println("up")
 	select {}
 }
