@@ -22,8 +22,8 @@ var (
   started = excluded.started, ended = excluded.ended, owner = excluded.owner,
   overwritten = CASE WHEN excluded.fence < node_run.fence OR excluded.fence = node_run.fence AND excluded.owner <> node_run.owner
     THEN node_run.fence ELSE node_run.overwritten END`)
-	putRun = newUpsert("make a run", 19, `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, pick, previous, deadline, stamp) VALUES `, "")
+	putRun = newUpsert("make a run", 20, `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
+  stop_asked, stop_by, outcome, error, pick, previous, repeats, deadline, stamp) VALUES `, "")
 	putBody    = newUpsert("keep the body of a run", 2, `INSERT INTO run_body (run_id, body) VALUES `, "")
 	putTrigger = newUpsert("write the triggers of a run", 6, `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) VALUES `,
 		` ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = excluded.dead,
@@ -91,7 +91,7 @@ func runArgs(to []any, run *engine.Run) []any {
 	return append(to,
 		string(run.ID), string(run.Kind), string(run.Object), run.Name, run.Version, encode(run.Properties), run.By, string(run.Trigger),
 		micros(run.Due), micros(run.Started), micros(run.Ended), micros(run.StopAsked), run.StopBy, string(run.Outcome), run.Error,
-		encodeSome(run.Pick, run.Pick == nil, ""), string(run.Previous), micros(run.Deadline))
+		encodeSome(run.Pick, run.Pick == nil, ""), string(run.Previous), string(run.Repeats), micros(run.Deadline))
 }
 
 func nodeArgs(to []any, n *engine.NodeRun) []any {

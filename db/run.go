@@ -20,14 +20,14 @@ type runRow struct {
 	Properties, By, TriggerID      string
 	Due, Started, Ended, StopAsked int64
 	StopBy, Outcome, Error         string
-	Pick, Previous                 string
+	Pick, Previous, Repeats        string
 	Paused, Deadline               int64
 	Seq                            int64 // of its newest event
 	Stamp, Skips                   string
 }
 
 const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error,
-  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, paused, deadline, stamp, skips FROM run`
+  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, repeats, paused, deadline, stamp, skips FROM run`
 
 // selectProgress asks how far a run has come: the number of its newest event, and
 // how many of its nodes are open. It is a question of its own, for what is asked
@@ -40,7 +40,7 @@ type scanner interface{ Scan(to ...any) error }
 func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Paused, &r.Deadline, &r.Stamp, &r.Skips)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Repeats, &r.Paused, &r.Deadline, &r.Stamp, &r.Skips)
 	return r, err
 }
 
@@ -52,7 +52,7 @@ func (r *runRow) run() (engine.Run, error) {
 		ID: engine.ID(r.ID), Kind: engine.RunKind(r.Kind), Object: engine.ID(r.ObjectID), Name: r.Name, Version: r.Version,
 		Properties: properties, By: r.By, Trigger: engine.ID(r.TriggerID), Due: instant(r.Due), Started: instant(r.Started),
 		Ended: instant(r.Ended), StopAsked: instant(r.StopAsked), StopBy: r.StopBy, Outcome: engine.Outcome(r.Outcome),
-		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Paused: instant(r.Paused), Deadline: instant(r.Deadline),
+		Error: r.Error, Seq: r.Seq, Pick: pick, Previous: engine.ID(r.Previous), Repeats: engine.ID(r.Repeats), Paused: instant(r.Paused), Deadline: instant(r.Deadline),
 		Skips: skips,
 	}, errors.Join(err, pickErr, skipsErr)
 }

@@ -23,8 +23,7 @@ const twinsAmong = 100
 const twinsAtOnce = 400
 
 // Twins finds, for each of runs that has one, the newest earlier run of the same
-// object that asked for the same: with equal properties and picks, by hand like
-// this one, no longer than engine.TwinWindow before it.
+// object that asked for the same: with equal properties and picks, by hand, no longer than engine.TwinWindow before it.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	twins := map[engine.ID]engine.Twin{}
 	for some := range slices.Chunk(runs, twinsAtOnce) {

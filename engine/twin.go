@@ -19,9 +19,9 @@ type Twin struct {
 }
 
 // ByHand reports whether somebody asked for r as a new run: no schedule, no
-// event, and no earlier run that it goes on from.
+// event, and no earlier run that it goes on from or is meant to repeat.
 func (r *Run) ByHand() bool {
-	return r.Due.IsZero() && r.Previous == "" && r.By != "schedule" && r.By != "event"
+	return r.Repeats == "" && r.Due.IsZero() && r.Previous == "" && r.By != "schedule" && r.By != "event"
 }
 
 // LeastID is not greater than any id that is made at that time or later.

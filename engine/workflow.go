@@ -208,6 +208,8 @@ type Run struct {
 	Pick *Selection `json:"pick,omitempty"`
 	// Previous is the run that this one goes on from.
 	Previous ID `json:"previous,omitempty"`
+	// Repeats is the run that somebody has run once more, as it was asked for.
+	Repeats ID `json:"repeats,omitempty"`
 	// Skips are the jobs and crawlers, by card, that a person has told not to run,
 	// in words of who did and why. What has not had its turn is skipped when that
 	// comes.

@@ -53,10 +53,10 @@ func TestABatchOfEventsStartsARunThatKnowsThem(t *testing.T) {
 		if len(waiting) != 1 || waiting[0].ID != "e3" {
 			t.Errorf("%+v wait, want e3, which the limit held", waiting)
 		}
-		again, err := h.exec.Start(t.Context(), exec.Order{Kind: engine.RunWorkflow, Object: id, Properties: run.Properties, Again: true, By: "owner"})
+		again, err := h.exec.Start(t.Context(), exec.Order{Kind: engine.RunWorkflow, Object: id, Properties: run.Properties, Again: run.ID, By: "owner"})
 		must(t, err)
-		if again.Properties["aws:eventIds"] != "[e1, e2]" {
-			t.Errorf("run again has properties %v, want the events of the first", again.Properties)
+		if again.Properties["aws:eventIds"] != "[e1, e2]" || again.Repeats != run.ID {
+			t.Errorf("run again has properties %v and repeats %q, want the events of the first and its id", again.Properties, again.Repeats)
 		}
 		if _, nodes := h.ends(again.ID); len(nodes) != 1 || nodes[0].State != engine.Succeeded {
 			t.Errorf("run again = %+v, want it to succeed", nodes)

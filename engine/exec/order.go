@@ -23,9 +23,9 @@ type Order struct {
 	// Pick, of a job, are files that are read again beside its bookmarks, and
 	// nothing else.
 	Pick *engine.Selection
-	// Again says that a run is run once more: Properties are those it had, with
-	// the ids of the events that started it.
-	Again bool
+	// Again is a run that is run once more: Properties are those it had, with the
+	// ids of the events that started it.
+	Again engine.ID
 	By    string // who asks
 	// Token is a text that whoever asks makes up for this one start: asked again
 	// with it, because the answer got lost, the same run is the answer and no
@@ -45,7 +45,7 @@ func (e *Exec) Start(ctx context.Context, o Order) (engine.Run, error) {
 	if len(o.Properties) == 0 {
 		o.Properties = nil // an empty list asks for the same as none
 	}
-	if !o.Again {
+	if o.Again == "" {
 		if err := checkGiven(o.Properties); err != nil {
 			return engine.Run{}, err
 		}

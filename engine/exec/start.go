@@ -24,16 +24,17 @@ func (e *Exec) orderWorkflow(ctx context.Context, o Order, token *flow.Token) (e
 	if err != nil {
 		return engine.Run{}, err
 	}
-	return e.startWorkflow(ctx, w, start, begin{given: o.Properties, by: o.By, token: token})
+	return e.startWorkflow(ctx, w, start, begin{given: o.Properties, by: o.By, repeats: o.Again, token: token})
 }
 
 // begin is how a run of a workflow begins: by a person, by the due time of a
 // schedule, or by a batch of events.
 type begin struct {
-	given map[string]string // properties
-	by    string
-	token *flow.Token
-	fire  *flow.Fire
+	given   map[string]string // properties
+	by      string
+	repeats engine.ID // a run that is run once more
+	token   *flow.Token
+	fire    *flow.Fire
 }
 
 // Due starts the run that a schedule is due for or that a batch of events is
@@ -63,7 +64,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: w.Version, Body: w.WorkflowBody,
-		By: b.by, Trigger: start.ID, Started: now,
+		By: b.by, Trigger: start.ID, Repeats: b.repeats, Started: now,
 	}
 	if b.fire != nil {
 		run.Due = b.fire.Due
@@ -191,7 +192,7 @@ func (e *Exec) startAlone(ctx context.Context, head engine.Head, o Order, token 
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: o.Kind, Object: head.ID, Name: head.Name, Version: head.Version,
-		Properties: o.Properties, Pick: o.Pick, By: o.By, Started: now,
+		Properties: o.Properties, Pick: o.Pick, Repeats: o.Again, By: o.By, Started: now,
 	}
 	ref := engine.Ref{Kind: engine.KindJob, ID: head.ID}
 	if run.Kind == engine.RunCrawl {

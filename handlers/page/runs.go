@@ -268,7 +268,7 @@ func (p *Pages) runAgain(c web.Ctx) error {
 		return err
 	}
 	again := order(c, old.Kind, old.Object, old.Properties)
-	again.Pick, again.Again = old.Pick, true
+	again.Pick, again.Again = old.Pick, old.ID
 	if old.Kind == engine.RunWorkflow {
 		now, err := p.Store.Workflow(ctx, old.Object)
 		if err != nil {

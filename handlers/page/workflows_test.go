@@ -130,6 +130,9 @@ func TestPublishAndRunAsksForTheStart(t *testing.T) {
 	if strings.Contains(publish, "Start with") {
 		t.Error("a publish alone asks for a start")
 	}
+	if len(e.got) != 2 || e.got[0].Again != runID {
+		t.Errorf("run again: %+v, want that it says which run it repeats", e.got)
+	}
 	if len(e.got) != 2 || e.got[0].Trigger != nightly || e.got[1].Trigger != "" {
 		t.Errorf("run again: %+v, want the trigger nightly, then that one which is there now", e.got)
 	}

@@ -147,6 +147,8 @@ func Remark(r engine.Run) string {
 		return skippedWords(r)
 	case r.Previous != "":
 		return "goes on from run " + show.Short(r.Previous)
+	case r.Repeats != "":
+		return "run " + show.Short(r.Repeats) + " once more"
 	case r.Pick != nil:
 		return "reads again: " + r.Pick.Words()
 	}

@@ -1,0 +1,2 @@
+-- The run that somebody has run once more, on purpose.
+ALTER TABLE run ADD COLUMN repeats TEXT NOT NULL DEFAULT '';
