@@ -117,6 +117,14 @@ const skippedLead = "skipped by "
 // so; why is what the person says of it and may be empty.
 func SkipWords(by, why string) string { return strings.TrimSuffix(skippedLead+by+": "+why, ": ") }
 
+// Waits is what n waits for although it is ready, in words; "" for what does not wait.
+func (n *NodeRun) Waits() string {
+	if n.State != Ready {
+		return ""
+	}
+	return n.Why
+}
+
 // PassedOver reports whether n was skipped because a person said so when its turn
 // came, and not because its branch was not taken. Its Why says who did.
 func (n *NodeRun) PassedOver() bool {

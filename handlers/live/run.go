@@ -31,6 +31,7 @@ type NodeState struct {
 	Ended   time.Time     `json:"ended,omitzero"`
 	Counts  engine.Counts `json:"counts"`
 	Error   string        `json:"error,omitempty"`
+	Why     string        `json:"why,omitempty"` // it waits
 }
 
 // TriggerState says whether a trigger has fired.
@@ -65,7 +66,7 @@ func stateOf(run engine.Run, nodes []engine.NodeRun, triggers []engine.TriggerRu
 	for _, n := range nodes {
 		newest := NodeState{
 			Card: n.Ref.String(), State: n.State, Start: n.Start, Attempt: n.Attempt,
-			Started: n.Started, Ended: n.Ended, Counts: n.Counts, Error: n.Error,
+			Started: n.Started, Ended: n.Ended, Counts: n.Counts, Error: n.Error, Why: n.Waits(),
 		}
 		i, ok := at[n.Ref]
 		switch {

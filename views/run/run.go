@@ -230,8 +230,8 @@ func (v View) progress(n engine.NodeRun) canvas.Progress {
 	if n.Attempt > 1 {
 		p.Sub += fmt.Sprintf(" · attempt %d", n.Attempt)
 	}
-	if n.State == engine.Ready && n.Why != "" {
-		p.Sub += ", " + n.Why
+	if why := n.Waits(); why != "" {
+		p.Sub += ", " + why
 	}
 	if n.Copied != "" && !n.Marked() {
 		p.Sub += " · copied"

@@ -75,6 +75,12 @@ type span struct {
 // worked on it, also where that was finding out what there is to read.
 type stretch struct{ ready, turn, ended time.Time }
 
+// soon is a time that is written as 0.0 s.
+const soon = 50 * time.Millisecond
+
+// waited reports whether there is a wait to be seen: one of no time has no bar.
+func (s *span) waited() bool { return s.stretch.turn.Sub(s.stretch.ready) >= soon }
+
 // stretch is the time of n. One that was never taken up waits to its end, and one
 // that has not ended goes on until now.
 func (v View) stretch(n engine.NodeRun) stretch {
@@ -224,7 +230,7 @@ func (v View) criticalText() string {
 		return ""
 	}
 	text := "critical path " + show.Length(total)
-	if waited >= 50*time.Millisecond { // else it is written as 0.0 s
+	if waited >= soon {
 		text += ", of which waiting " + show.Length(waited)
 	}
 	return text + fmt.Sprintf(" · %d %% of it in %s", 100*most/total, name)

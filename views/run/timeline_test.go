@@ -54,6 +54,29 @@ func said(v View) string {
 	return strings.Join(all, "\n")
 }
 
+// TestAWaitOfNoTimeHasNoBar: what is written as 0.0 s is not drawn either.
+func TestAWaitOfNoTimeHasNoBar(t *testing.T) {
+	t.Parallel()
+	at := func(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond) }
+	for name, want := range map[string]struct {
+		ready, started int // ms
+		bars           int
+	}{
+		"at once":        {10_000, 10_000, 1},
+		"as good as so":  {10_000, 10_049, 1},
+		"after a moment": {10_000, 10_050, 2},
+	} {
+		v := timeline(engine.NodeRun{Name: "read", State: engine.Succeeded, ReadyAt: at(want.ready), Started: at(want.started), Ended: at(30_000)})
+		var page strings.Builder
+		if err := Timeline(v).Render(t.Context(), &page); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(page.String(), "<i"); got != want.bars {
+			t.Errorf("%s: %d bars, want %d", name, got, want.bars)
+		}
+	}
+}
+
 func TestTheTimelineSaysWhatWaitedAndWhatWorked(t *testing.T) {
 	t.Parallel()
 	v := timeline(

@@ -84,7 +84,7 @@ func (h *house) heard(words []db.Word) {
 func (h *house) committed(w flow.Writes) {
 	topic := "run:" + string(w.Run.ID)
 	for _, e := range w.Events {
-		h.publish(topic, e.Seq, lively{e, countsOf(w, e)})
+		h.publish(topic, e.Seq, livelyOf(w, e))
 	}
 	h.metrics.count(w)
 	for _, e := range w.Events {
@@ -103,20 +103,21 @@ func (h *house) committed(w flow.Writes) {
 	}
 }
 
-// lively is an event with the figures of the node it is about, so that a card
-// need not ask for them.
+// lively is an event with the figures of the node it is about and what that
+// waits for, so that a card need not ask for them.
 type lively struct {
 	engine.Event
 	Counts engine.Counts `json:"counts,omitzero"`
+	Why    string        `json:"why,omitempty"`
 }
 
-func countsOf(w flow.Writes, e engine.Event) engine.Counts {
-	for _, n := range w.Nodes {
-		if n.Ref.String() == e.Card && n.Start == e.Start && n.Attempt == e.Attempt {
-			return n.Counts
+func livelyOf(w flow.Writes, e engine.Event) lively {
+	for i := range w.Nodes {
+		if n := &w.Nodes[i]; n.Ref.String() == e.Card && n.Start == e.Start && n.Attempt == e.Attempt {
+			return lively{e, n.Counts, n.Waits()}
 		}
 	}
-	return engine.Counts{}
+	return lively{Event: e}
 }
 
 // changed tells open lists that something of a kind is not as it was.

@@ -17,6 +17,7 @@ interface NodeState {
   started?: string;
   ended?: string;
   counts?: Record<string, number>;
+  why?: string; // what it waits for
 }
 interface RunState {
   nodes: NodeState[];
@@ -30,6 +31,7 @@ interface RunEvent {
   attempt?: number;
   at?: string;
   counts?: Record<string, number>;
+  why?: string;
 }
 interface Progress {
   card: string;
@@ -116,7 +118,7 @@ export class RunView {
     if (e.kind === "trigger" && e.state === "fired") this.fired(e.card, e.at ?? "");
     if (e.kind === "node") {
       const started = e.state === "running" ? e.at : undefined;
-      this.node({ card: e.card, state: e.state, start: e.start ?? 0, attempt: e.attempt ?? 0, started, ended: done(e.state) ? e.at : undefined, counts: e.counts });
+      this.node({ card: e.card, state: e.state, start: e.start ?? 0, attempt: e.attempt ?? 0, started, ended: done(e.state) ? e.at : undefined, counts: e.counts, why: e.why });
     }
   }
 
@@ -131,15 +133,17 @@ export class RunView {
     const before = this.data.signs?.[card.dataset["status"] ?? ""];
     // What is known already may say more than its state: that it was copied or
     // marked.
-    const known = card.dataset["status"] === n.state && (n.attempt <= 1 || !!card.dataset["kept"]);
+    const known = card.dataset["status"] === n.state && !n.why && (n.attempt <= 1 || !!card.dataset["kept"]);
     if (before) card.classList.remove(before.hue);
     card.classList.add(sign.hue);
     card.dataset["status"] = n.state;
     if (n.started) card.dataset["started"] = n.started;
     if (n.ended) card.dataset["ended"] = n.ended;
     const name = card.querySelector("[data-slot=name]")?.textContent ?? "";
-    if (!known) this.view.fill(card, { sub: n.attempt > 1 ? `${sign.word} · attempt ${n.attempt}` : sign.word });
     if (!known) {
+      const attempt = n.attempt > 1 ? ` · attempt ${n.attempt}` : "";
+      const why = n.why ? `, ${n.why}` : "";
+      this.view.fill(card, { sub: `${sign.word}${attempt}${why}` });
       this.view.fill(card, { aside: `, ${sign.word}` });
       this.view.icon(card, sign.icon, ".mark");
     }
