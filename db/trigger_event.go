@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"dogear/engine"
+	"dogear/engine/arrival"
 	"dogear/engine/flow"
 )
 
@@ -128,30 +130,32 @@ func (s *Store) DiscardEvents(ctx context.Context, trigger engine.ID, why string
 	return n, err
 }
 
-// selectTriggerEvent reads the beginning of a detail: lists show no more, and a
-// hundred whole ones would fill a page with 25 MB.
-const selectTriggerEvent = `SELECT trigger_id, id, at, CASE WHEN length(detail) > 2000 THEN substr(detail, 1, 2000) || '…' ELSE detail END, run_id, note FROM trigger_event `
+// beginning of a detail: lists show no more, and a hundred whole ones would fill a
+// page with 25 MB.
+const beginning = `CASE WHEN length(detail) > 2000 THEN substr(detail, 1, 2000) || '…' ELSE detail END`
 
-// WaitingEvents lists the oldest events that wait for a trigger, with the
-// beginnings of their details.
+// WaitingEvents lists the oldest events that wait for a trigger. A detail that a run
+// is not told in any case is not read.
 func (s *Store) WaitingEvents(ctx context.Context, trigger engine.ID, limit int) ([]engine.TriggerEvent, error) {
-	return s.triggerEvents(ctx, `WHERE trigger_id = ? AND run_id = '' AND note = '' ORDER BY at, id LIMIT ?`, string(trigger), limit)
+	whole := `CASE WHEN length(detail) > ` + strconv.Itoa(arrival.MostTold) + ` THEN '' ELSE detail END`
+	return s.triggerEvents(ctx, whole, `WHERE trigger_id = ? AND run_id = '' AND note = '' ORDER BY at, id LIMIT ?`, string(trigger), limit)
 }
 
 // RecentEvents lists the newest events of a trigger, newest first, with the
 // beginnings of their details.
 func (s *Store) RecentEvents(ctx context.Context, trigger engine.ID, limit int) ([]engine.TriggerEvent, error) {
-	return s.triggerEvents(ctx, `WHERE trigger_id = ? ORDER BY at DESC, id DESC LIMIT ?`, string(trigger), limit)
+	return s.triggerEvents(ctx, beginning, `WHERE trigger_id = ? ORDER BY at DESC, id DESC LIMIT ?`, string(trigger), limit)
 }
 
 // EventsOf lists the events that started a run, in the order in which they came,
 // with the beginnings of their details.
 func (s *Store) EventsOf(ctx context.Context, run engine.ID) ([]engine.TriggerEvent, error) {
-	return s.triggerEvents(ctx, `WHERE run_id = ? AND run_id <> '' ORDER BY at, id`, string(run))
+	return s.triggerEvents(ctx, beginning, `WHERE run_id = ? AND run_id <> '' ORDER BY at, id`, string(run))
 }
 
-func (s *Store) triggerEvents(ctx context.Context, where string, args ...any) ([]engine.TriggerEvent, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(selectTriggerEvent+where), args...)
+// triggerEvents lists events with so much of each detail.
+func (s *Store) triggerEvents(ctx context.Context, detail, where string, args ...any) ([]engine.TriggerEvent, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT trigger_id, id, at, `+detail+`, run_id, note FROM trigger_event `+where), args...)
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // variable finds the properties that a step of SQL reads.
@@ -41,7 +42,8 @@ func Undeclared(job *JobBody, declared map[string]string) []string {
 	return missing
 }
 
-var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+// placeholder finds those of a text, and those that lack their end.
+var placeholder = regexp.MustCompile(`\{\{(?:[^{}]*\}\})?`)
 
 // Moment is what the placeholders of a property or an argument stand for.
 type Moment struct {
@@ -100,16 +102,52 @@ func CheckProperties(defaults map[string]string) error {
 }
 
 func (m Moment) fill(property, text string) (string, error) {
-	filled, unknown := m.replace(text)
-	if unknown != "" {
-		return "", noPlaceholder("property", property, unknown)
+	filled, wrong := m.replace(text)
+	if wrong != nil {
+		return "", wrong.of("property", property)
 	}
 	return filled, nil
 }
 
-func noPlaceholder(what, name, unknown string) error {
-	return Errorf(Invalid, "The %s %s uses %s, which does not exist. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", what, name, unknown)
+// CheckGiven refuses values that are given at a start, or later, and hold a
+// placeholder: they are taken to the letter, so nothing would fill it in.
+func CheckGiven(properties map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		text := properties[name]
+		if at := placeholder.FindStringIndex(text); at != nil {
+			return Errorf(Invalid, "The property %s holds %s at character %d. A value that is given is taken to the letter, and nothing would fill it in: write the value that is meant, or put the placeholder among the properties of the workflow.",
+				name, shown(text[at[0]:at[1]]), place(text, at[0]))
+		}
+	}
+	return nil
 }
+
+// slip is what is wrong with a placeholder, and where.
+type slip struct {
+	text string // "{{" where it has no end
+	at   int    // which character of the whole text it begins with, from 1
+}
+
+// of is the sentence about a slip in the property or argument of that name.
+func (s *slip) of(what, name string) error {
+	if s.text == "{{" {
+		return Errorf(Invalid, "The %s %s has {{ at character %d without the }} that ends it. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", what, name, s.at)
+	}
+	return Errorf(Invalid, "The %s %s uses %s, which does not exist, at character %d. There are {{due.date}}, {{due.time}}, {{run.id}} and {{run.started}}.", what, name, shown(s.text), s.at)
+}
+
+// shown is a placeholder as a sentence quotes it: one that was forgotten to be ended
+// may be as long as the text.
+func shown(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// place is which character of text its byte i begins, from 1.
+func place(text string, i int) int { return utf8.RuneCountInString(text[:i]) + 1 }
 
 // FillArguments fills in the placeholders of the arguments with which a trigger
 // starts a job, as those of a default are. One that does not exist stays as it
@@ -135,33 +173,48 @@ func HasPlaceholder(arguments map[string]string) bool {
 // checkPlaceholders refuses arguments with a placeholder that does not exist.
 func checkPlaceholders(arguments map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if _, unknown := (Moment{Zone: time.UTC}).replace(arguments[name]); unknown != "" {
-			return noPlaceholder("argument", name, unknown)
+		if _, wrong := (Moment{Zone: time.UTC}).replace(arguments[name]); wrong != nil {
+			return wrong.of("argument", name)
 		}
 	}
 	return nil
 }
 
-// replace fills in the placeholders of text; unknown is one that does not exist.
-func (m Moment) replace(text string) (filled, unknown string) {
+// replace fills in the placeholders of text; wrong is the first that does not exist
+// or has no end, and stays as it is.
+func (m Moment) replace(text string) (filled string, wrong *slip) {
+	var out strings.Builder
+	last := 0
+	for _, at := range placeholder.FindAllStringIndex(text, -1) {
+		found := text[at[0]:at[1]]
+		value, known := m.value(strings.TrimSpace(strings.Trim(found, "{}")))
+		if !known {
+			value = found
+			if wrong == nil {
+				wrong = &slip{text: found, at: place(text, at[0])}
+			}
+		}
+		out.WriteString(text[last:at[0]] + value)
+		last = at[1]
+	}
+	return out.String() + text[last:], wrong
+}
+
+// value is what the placeholder of that name stands for.
+func (m Moment) value(name string) (value string, known bool) {
 	due := m.Due
 	if due.IsZero() {
 		due = m.Started
 	}
-	due = due.In(m.Zone)
-	filled = placeholder.ReplaceAllStringFunc(text, func(found string) string {
-		switch strings.TrimSpace(found[2 : len(found)-2]) {
-		case "due.date":
-			return due.Format(time.DateOnly)
-		case "due.time":
-			return due.Format(time.RFC3339)
-		case "run.id":
-			return string(m.Run)
-		case "run.started":
-			return m.Started.UTC().Format(time.RFC3339)
-		}
-		unknown = found
-		return found
-	})
-	return filled, unknown
+	switch due = due.In(m.Zone); name {
+	case "due.date":
+		return due.Format(time.DateOnly), true
+	case "due.time":
+		return due.Format(time.RFC3339), true
+	case "run.id":
+		return string(m.Run), true
+	case "run.started":
+		return m.Started.UTC().Format(time.RFC3339), true
+	}
+	return "", false
 }

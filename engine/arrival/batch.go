@@ -1,6 +1,8 @@
 package arrival
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +34,45 @@ const IDsProperty = "aws:eventIds"
 
 // IDs writes ids as Glue does: "[a, b]", which is no JSON.
 func IDs(ids []string) string { return "[" + strings.Join(ids, ", ") + "]" }
+
+// EventsProperty is the run property in which a run that events started is told what
+// came: a list in JSON, the oldest first. Glue has none; there a script asks other
+// services for its events by their ids.
+const EventsProperty = "dogear:events"
+
+// Tells reports whether a property is one by which a run is told of its events, and
+// that nobody else may set.
+func Tells(property string) bool { return property == IDsProperty || property == EventsProperty }
+
+// MostTold is how many bytes of details a run is told: a script gets its properties as
+// arguments, of which Linux takes 128 KiB each.
+const MostTold = 64 << 10
+
+// Telling is what a run is told of its events: of each its id, when it came, and its
+// detail, which of a file that arrived says its path, size and time. A detail that
+// would make the whole too long is left out.
+func Telling(events []engine.TriggerEvent) string {
+	type told struct {
+		ID     string          `json:"id"`
+		At     time.Time       `json:"at"`
+		Detail json.RawMessage `json:"detail,omitempty"`
+	}
+	list, size := make([]told, len(events)), 0
+	for i := range events {
+		e := &events[i]
+		list[i] = told{ID: e.ID, At: e.At.UTC()}
+		if size+len(e.Detail) <= MostTold && json.Valid([]byte(e.Detail)) {
+			list[i].Detail, size = json.RawMessage(e.Detail), size+len(e.Detail)
+		}
+	}
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	if to.Encode(list) != nil {
+		return "[]" // ids, times and valid JSON always encode
+	}
+	return strings.TrimSpace(text.String())
+}
 
 // maxID is the longest id of an event.
 const maxID = 128

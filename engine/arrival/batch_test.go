@@ -1,6 +1,7 @@
 package arrival_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,33 @@ func TestABatchFiresBySizeOrByWindow(t *testing.T) {
 			}
 			if want := noon.Add(tt.in); tt.waiting > 0 && !at.Equal(want) || tt.waiting == 0 && !at.IsZero() {
 				t.Errorf("at = %s, want %s", at, want)
+			}
+		})
+	}
+}
+
+// TestARunIsToldWhatCame: of a file its path, of a call what was sent, and of more than a
+// script can be given what there is room for.
+func TestARunIsToldWhatCame(t *testing.T) {
+	t.Parallel()
+	trigger := &engine.EventTrigger{Trigger: "t"}
+	file := *arrival.Seen(trigger, engine.Object{Key: "a <b>.csv", Size: 7, ModNS: noon.UnixNano()}, "s3://shop/in/a <b>.csv", true, noon).Event
+	file.ID = "f"
+	long := engine.TriggerEvent{ID: "long", At: noon, Detail: `"` + strings.Repeat("x", 60<<10) + `"`}
+	tests := map[string]struct {
+		events []engine.TriggerEvent
+		want   string
+	}{
+		"a file":             {[]engine.TriggerEvent{file}, `[{"id":"f","at":"2026-03-01T12:00:00Z","detail":{"path":"s3://shop/in/a \u003cb\u003e.csv","size":7,"modified":"2026-03-01T12:00:00Z"}}]`},
+		"calls, one bare":    {[]engine.TriggerEvent{{ID: "a", At: noon, Detail: "{ \"day\": 1 }"}, {ID: "b", At: noon}}, `[{"id":"a","at":"2026-03-01T12:00:00Z","detail":{"day":1}},{"id":"b","at":"2026-03-01T12:00:00Z"}]`},
+		"more than has room": {[]engine.TriggerEvent{long, {ID: "second", At: noon, Detail: long.Detail}, {ID: "third", At: noon, Detail: "3"}}, `[{"id":"long","at":"2026-03-01T12:00:00Z","detail":` + long.Detail + `},{"id":"second","at":"2026-03-01T12:00:00Z"},{"id":"third","at":"2026-03-01T12:00:00Z","detail":3}]`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := arrival.Telling(tt.events); got != tt.want {
+				t.Errorf("got  %.300s\nwant %.300s", got, tt.want)
 			}
 		})
 	}

@@ -64,7 +64,8 @@ func TestABatchOfEventsStartsARunThatKnowsThem(t *testing.T) {
 	})
 }
 
-// TestNobodyMakesUpEvents, at a start or later; going on from a run keeps those it has.
+// TestNobodyMakesUpEvents, at a start or later, nor gives what would be misread; going
+// on from a run keeps those it has.
 func TestNobodyMakesUpEvents(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, h *house) {
@@ -80,17 +81,26 @@ func TestNobodyMakesUpEvents(t *testing.T) {
 		_, err = h.store.AddEvent(t.Context(), engine.TriggerEvent{Trigger: trigger.ID, ID: "e1", At: now})
 		must(t, err)
 		h.work.do["a"] = untilStopped
-		run, err := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e1"}})
+		ended, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
 		must(t, err)
-		forged := map[string]string{"aws:eventIds": "[e9]"}
+		_, err = h.exec.Stop(t.Context(), ended.ID, "owner")
+		must(t, err)
+		h.ends(ended.ID)
+		run, err := h.exec.Due(t.Context(), id, flow.Fire{Trigger: trigger.ID, Events: []string{"e1"}, Told: "what came"})
+		must(t, err)
+		for name, forged := range map[string]map[string]string{
+			"its property aws:eventIds": {"aws:eventIds": "[e9]"}, "its property dogear:events": {"dogear:events": "[]"},
+			"has no name": {"": "x"}, "holds {{due.date}} at character 1": {"Day": "{{due.date}}"},
+		} {
+			_, start := h.exec.StartWorkflow(t.Context(), id, forged, "mallory")
+			_, alone := h.exec.StartJob(t.Context(), h.refs["a"].ID, forged, nil, "mallory")
+			_, set := h.exec.SetProperties(t.Context(), run.ID, forged, "mallory")
+			_, on := h.exec.Resume(t.Context(), ended.ID, exec.Resume{Properties: forged}, "mallory")
 
-		_, start := h.exec.StartWorkflow(t.Context(), id, forged, "mallory")
-		_, alone := h.exec.StartJob(t.Context(), h.refs["a"].ID, forged, nil, "mallory")
-		_, set := h.exec.SetProperties(t.Context(), run.ID, forged, "mallory")
-
-		for what, err := range map[string]error{"start": start, "start of a job alone": alone, "change": set} {
-			if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), "aws:eventIds") {
-				t.Errorf("a %s with made-up events: %v, want it refused by name", what, err)
+			for what, err := range map[string]error{"start": start, "start of a job alone": alone, "change": set, "run that goes on": on} {
+				if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), name) {
+					t.Errorf("a %s with %v: %v, want it refused, for it %s", what, forged, err, name)
+				}
 			}
 		}
 		_, err = h.exec.Stop(t.Context(), run.ID, "owner")
@@ -98,7 +108,7 @@ func TestNobodyMakesUpEvents(t *testing.T) {
 		h.ends(run.ID)
 		on, err := h.exec.Resume(t.Context(), run.ID, exec.Resume{}, "owner")
 		must(t, err)
-		if on.Properties["aws:eventIds"] != "[e1]" {
+		if on.Properties["aws:eventIds"] != "[e1]" || on.Properties["dogear:events"] != "what came" {
 			t.Errorf("the run that goes on has properties %v, want the event of the first", on.Properties)
 		}
 		_, err = h.exec.Stop(t.Context(), on.ID, "owner")

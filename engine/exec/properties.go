@@ -38,11 +38,17 @@ func (e *Exec) SetProperties(ctx context.Context, id engine.ID, change map[strin
 	return written.Run, err
 }
 
-// checkGiven refuses properties that nobody may make up: a job takes the ids of
-// events for what has really come.
+// checkGiven refuses properties that nobody may make up, since a job takes the events of
+// its run for what has really come, those without a name, and values that look as if
+// something would be filled in.
 func checkGiven(properties map[string]string) error {
-	if _, forged := properties[arrival.IDsProperty]; forged {
-		return engine.Errorf(engine.Invalid, "Only events that start a run set its property %s. Leave it out; to do the work of the same events once more, run their run again or go on from it.", arrival.IDsProperty)
+	for name := range properties {
+		switch {
+		case name == "":
+			return engine.Errorf(engine.Invalid, "A property has no name. Write NAME=VALUE.")
+		case arrival.Tells(name):
+			return engine.Errorf(engine.Invalid, "Only events that start a run set its property %s. Leave it out; to do the work of the same events once more, run their run again or go on from it.", name)
+		}
 	}
-	return nil
+	return engine.CheckGiven(properties)
 }

@@ -79,7 +79,7 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 		return engine.Run{}, err
 	}
 	if b.fire != nil && b.fire.Events != nil {
-		run.Properties[arrival.IDsProperty] = arrival.IDs(b.fire.Events)
+		run.Properties[arrival.IDsProperty], run.Properties[arrival.EventsProperty] = arrival.IDs(b.fire.Events), b.fire.Told
 	}
 	if err := e.checkDeclared(ctx, &w, run.Properties, b.given); err != nil {
 		return engine.Run{}, err
@@ -115,10 +115,9 @@ func zoneOf(t *engine.Trigger) (*time.Location, error) {
 // slip of the pen that changes nothing.
 func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties, given map[string]string) error {
 	strangers := maps.Clone(given)
-	delete(strangers, arrival.IDsProperty) // of a run that is run again
 	maps.DeleteFunc(strangers, func(name, _ string) bool {
 		_, declared := w.Properties[name]
-		return declared
+		return declared || arrival.Tells(name) // of a run that is run again
 	})
 	jobs, err := e.published(ctx, w.Refs())
 	if err != nil {

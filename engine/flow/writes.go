@@ -94,6 +94,7 @@ type Move struct {
 type Fire struct {
 	Trigger engine.ID
 	Events  []string // ids, the oldest first; nil for a schedule
+	Told    string   // what the run is told of them (arrival.Telling)
 	Due     time.Time
 	Next    time.Time // zero: never again
 	Note    string    // why no run was started, where none was

@@ -70,6 +70,7 @@ func TestExportImportExportIsTheSameText(t *testing.T) {
 // document draws a workflow of two jobs and a crawler with odd names and texts.
 func document(t *rapid.T, connection string) portable.Document {
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("aZ9 :#'\"-{}[]|>&*!%@`,?/\\<é🦊\u202e\u0085")), 0, 12, -1)
+	value := rapid.Map(word, func(text string) string { return strings.ReplaceAll(text, "{{", "{ {") }) // no placeholder
 	name := func(i int, label string) string {
 		seen := strings.NewReplacer("\u202e", "", "\u0085", "") // a name may not hold them
 		return fmt.Sprintf("n%d%sx", i, seen.Replace(word.Draw(t, label)))
@@ -95,11 +96,11 @@ func document(t *rapid.T, connection string) portable.Document {
 		Format: portable.Format,
 		Workflow: portable.Workflow{
 			Name: name(0, "workflow"), Description: word.Draw(t, "about"), MaxRuns: 1, Timeout: 90,
-			Properties: map[string]string{"on": word.Draw(t, "property"), "day": "{{due.date}}"},
+			Properties: map[string]string{"on": value.Draw(t, "property"), "day": "{{due.date}}"},
 			Triggers: []portable.Trigger{
 				{
 					Name: "noon", Type: engine.Scheduled, Schedule: "cron(0 12 * * ? *)", Zone: "Europe/Berlin", Missed: engine.MissedAll, Overlap: engine.OverlapQueue, Disabled: header, At: &portable.Place{10, -20},
-					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": word.Draw(t, "argument")}, Timeout: 3, Retries: new(int)}},
+					Start: []portable.Action{{Node: portable.Node{Job: first}, Arguments: map[string]string{"x": value.Draw(t, "argument")}, Timeout: 3, Retries: new(int)}},
 				},
 				{
 					Name: "arrivals", Type: engine.OnEvent, Event: &portable.Event{
@@ -178,6 +179,7 @@ func TestImportRefusesAndSaysWhere(t *testing.T) {
 		"an unknown mode":        {"        path: out", "        path: out\n        mode: upsert", `There is no way to write "upsert".`},
 		"a schedule":             {"type: on_demand", "type: scheduled\n      schedule: cron(61 * * * ? *)", "The schedule of go is not valid"},
 		"an undeclared property": {"SELECT * FROM input", "SELECT getvariable('Day') FROM input", "uses the property Day, which this workflow does not declare"},
+		"an endless placeholder": {"  name: w", "  name: w\n  properties: {a: '{{due.date'}", "{{ at character 1 without the }}"},
 		"an unknown placeholder": {"  name: w", "  name: w\n  properties: {a: '{{now}}'}", "{{now}}, which does not exist"},
 		"a loop":                 {"        - job: j", "        - job: j\n    - name: back\n      type: conditional\n      when: [{job: j, state: succeeded}]\n      start: [{job: j}]", "loop"},
 	}

@@ -21,9 +21,11 @@ func (f PropertiesForm) value(name string) string {
 	return f.View.Run.Properties[name]
 }
 
-// reserved begins the names of properties that nobody but the engine sets, such as
-// the ids of the events that started a run.
-const reserved = "aws:"
+// reserved reports properties that nobody but the engine sets: those by which a run is
+// told of the events that started it.
+func reserved(name string) bool {
+	return strings.HasPrefix(name, "aws:") || strings.HasPrefix(name, "dogear:")
+}
 
 // own are the names of the properties that a person may change.
 func (f PropertiesForm) own() []string { return f.names(false) }
@@ -40,7 +42,7 @@ func (f PropertiesForm) given() map[string]string {
 func (f PropertiesForm) names(ofEngine bool) []string {
 	var names []string
 	for _, name := range sortedKeys(f.View.Run.Properties) {
-		if strings.HasPrefix(name, reserved) == ofEngine {
+		if reserved(name) == ofEngine {
 			names = append(names, name)
 		}
 	}

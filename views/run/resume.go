@@ -3,7 +3,6 @@ package run
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"dogear/engine"
 	"dogear/views/form"
@@ -126,7 +125,7 @@ func (n Node) runAlone() string { return n.objectHref() + "/run" }
 func (n Node) properties() map[string]string {
 	fields := map[string]string{}
 	for name, value := range n.View.Run.Properties {
-		if !strings.HasPrefix(name, reserved) { // those are of the run that events started
+		if !reserved(name) { // those are of the run that events started
 			fields["property."+name] = value
 		}
 	}

@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -78,5 +80,40 @@ func TestEventsOfTheCommandLineStartARun(t *testing.T) {
 		if err == nil || !strings.Contains(engine.MessageOf(err), wrong.says) {
 			t.Errorf("event send %q = %v, want it refused with %q", wrong.args, err, wrong.says)
 		}
+	}
+}
+
+// TestAScriptIsToldWhichFileHasCome: the run that an arriving file starts hands over its
+// path, in JSON.
+func TestAScriptIsToldWhichFileHasCome(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	must(t, os.MkdirAll(filepath.Join(s.data, "files", "in"), 0o700)) // which the kernel then watches
+	_, err := s.run(t, `dogear: 1
+workflow:
+  name: arrivals
+  triggers:
+    - name: comes
+      type: event
+      event: {source: files, path: in/*.csv, settle_seconds: 1, batch_size: 1}
+      start: [{job: told}]
+jobs:
+  - name: told
+    kind: python
+    bookmark: off
+    script:
+      body: |
+        import json, sys
+        events = json.loads(sys.argv[sys.argv.index("--dogear:events") + 1])
+        print("came", events[0]["detail"]["path"], events[0]["detail"]["size"], len(events))
+`, "workflow", "import", "-")
+	must(t, err)
+
+	s.drop(t, "new one.csv", "n\n1\n")
+	id := s.firstRun(t)
+	log := s.ok(t, "run", "log", "--follow", id)
+
+	if !strings.Contains(log, "in/new one.csv 4 1\n") {
+		t.Errorf("the script says\n%s\nwant the file that has come", log)
 	}
 }

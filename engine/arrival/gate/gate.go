@@ -130,7 +130,7 @@ func (g *Gate) batches(ctx context.Context, t engine.EventTrigger) (time.Time, e
 // start starts the run of a batch. It reports whether to look for the next
 // batch at once: not while this one has to wait.
 func (g *Gate) start(ctx context.Context, t engine.EventTrigger, events []engine.TriggerEvent) (goOn bool, err error) {
-	fire := flow.Fire{Trigger: t.Trigger}
+	fire := flow.Fire{Trigger: t.Trigger, Told: arrival.Telling(events)}
 	for _, e := range events {
 		fire.Events = append(fire.Events, e.ID)
 	}
