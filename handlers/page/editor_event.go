@@ -18,6 +18,7 @@ import (
 // eventStore is what the screens need of event triggers.
 type eventStore interface {
 	EventTrigger(ctx context.Context, trigger engine.ID) (engine.EventTrigger, error)
+	EventTriggers(ctx context.Context) ([]engine.EventTrigger, error)
 	RecentEvents(ctx context.Context, trigger engine.ID, limit int) ([]engine.TriggerEvent, error)
 	EventsOf(ctx context.Context, run engine.ID) ([]engine.TriggerEvent, error)
 	DiscardEvents(ctx context.Context, trigger engine.ID, why string) (int64, error)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dogear/engine"
 )
 
@@ -36,6 +38,17 @@ func (h *house) Health(ctx context.Context) (engine.Health, error) {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // I3 before I10
 	})
 	return engine.Health{At: start.UTC(), Took: time.Since(start), Checks: checks, Servers: servers, Late: late}, nil
+}
+
+// Load looks how busy this server is, and what room it has.
+func (h *house) Load(ctx context.Context) (engine.Load, error) {
+	l, err := h.store.Load(ctx)
+	l.Slots, l.Working = h.exec.Load()
+	var disk unix.Statfs_t
+	if statted := unix.Statfs(h.cfg.Data, &disk); statted == nil {
+		l.Free, l.Disk = int64(disk.Bavail)*disk.Bsize, int64(disk.Blocks)*disk.Bsize
+	}
+	return l, err
 }
 
 // watch says what it finds in the log and the metrics.
