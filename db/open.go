@@ -26,14 +26,15 @@ import (
 type Store struct {
 	// write has one connection on SQLite, so that no writer ever meets another
 	// one inside the database; read is a pool that cannot write.
-	write *bun.DB
-	read  *bun.DB
-	keys  Keys
-	path  string // of the file, on SQLite
-	words words  // for other servers
-	hot   *hot   // nil where SQLite has another owner
-	steps *migrate.Migrator
-	known map[string]bool // the steps of this version
+	write   *bun.DB
+	read    *bun.DB
+	keys    Keys
+	path    string  // of the file, on SQLite
+	words   words   // for other servers
+	hot     *hot    // nil where SQLite has another owner
+	watched watched // how far the watchdog has come
+	steps   *migrate.Migrator
+	known   map[string]bool // the steps of this version
 }
 
 // Keys seal and open secrets (package secret); Open needs one.

@@ -34,10 +34,29 @@ func TestWhatIsOpenIsFoundWithoutHistory(t *testing.T) {
 	}
 }
 
-// planOf is how SQLite would answer a query with at most one argument.
+// TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses: and through no others.
+func TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses(t *testing.T) {
+	keys, err := secret.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "dogear.db"), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+
+	got := planOf(t, store, store.openOfEnded())
+
+	if strings.Contains(got, "SCAN n") || !strings.Contains(got, "SEARCH n USING") || strings.Contains(got, "SCAN run;") {
+		t.Errorf("the plan is %q, want one that asks for the nodes of chosen runs alone", got)
+	}
+}
+
+// planOf is how SQLite would answer a query with at most two arguments.
 func planOf(t *testing.T, store *Store, query string) string {
 	t.Helper()
-	args := []any{1}
+	args := []any{"1", "[]"}
 	rows, err := store.read.DB.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args[:strings.Count(query, "?")]...)
 	if err != nil {
 		t.Fatal(err)
