@@ -238,9 +238,18 @@ func scanTrigger(row scanner, run engine.ID) (engine.TriggerRun, error) {
 	return engine.TriggerRun{Run: run, Trigger: engine.ID(id), Met: met, Dead: dead, FiredAt: instant(fired), DeadAt: instant(died)}, err
 }
 
-// TriggerRuns lists how far the triggers of a run have come.
+// triggerRuns adds to what is written of the triggers of a run what its nodes say
+// of those that started them (flow.step.byNodes).
+const triggerRuns = `SELECT trigger_id, max(met), max(dead), max(fired_at), max(dead_at) FROM (
+  SELECT trigger_id, met, dead, fired_at, dead_at FROM trigger_run WHERE run_id = ?
+  UNION ALL SELECT trigger_id, 0, 0, min(ready_at), 0 FROM node_run
+  WHERE run_id = ? AND trigger_id <> '' AND (SELECT previous FROM run WHERE id = run_id) = '' GROUP BY trigger_id
+) AS t GROUP BY trigger_id`
+
+// TriggerRuns lists how far the triggers of a run have come. One to which nothing
+// has happened yet is left out.
 func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(selectTriggers+` WHERE run_id = ?`), string(run))
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(triggerRuns), string(run), string(run))
 	if err != nil {
 		return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 	}

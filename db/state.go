@@ -53,12 +53,18 @@ func (t *txState) TriggerRun(id engine.ID) engine.TriggerRun {
 		if tr, ok := known.triggers[id]; ok {
 			return tr
 		}
+		if known.whole {
+			return engine.TriggerRun{}
+		}
 	}
 	if t.guess != nil {
 		t.keep(errGuess)
 		return engine.TriggerRun{}
 	}
 	tr, err := scanTrigger(t.tx.Conn.QueryRowContext(t.ctx, t.s.bind(selectTriggers+` WHERE run_id = ? AND trigger_id = ?`), string(t.run), string(id)), t.run)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil // nothing has happened to it
+	}
 	if err != nil {
 		t.keep(fmt.Errorf("read trigger %s of run %s: %w", id, t.run, err))
 	}

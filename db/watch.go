@@ -42,7 +42,9 @@ GROUP BY run_id, card, start, attempt HAVING count(*) > 1`,
 	},
 	{
 		"I3", "A trigger fires or can no longer fire, never both.",
-		`SELECT run_id, trigger_id FROM trigger_run WHERE fired_at <> 0 AND dead_at <> 0`,
+		`SELECT run_id, trigger_id FROM trigger_run WHERE fired_at <> 0 AND dead_at <> 0
+UNION ALL SELECT t.run_id, t.trigger_id FROM trigger_run AS t JOIN run AS r ON r.id = t.run_id WHERE r.ended = 0 AND r.previous = '' AND t.dead_at <> 0
+AND EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = t.run_id AND n.trigger_id = t.trigger_id)`,
 	},
 	{
 		"I4", "A run is open exactly as long as one of its nodes is.",

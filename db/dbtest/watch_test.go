@@ -33,6 +33,7 @@ func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 	broken := map[string]string{
 		"I2":                         `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) SELECT r.id, (SELECT max(seq) FROM event) + n, 'node', 'c', 'failed', 1, 1, 0, '' FROM run AS r, (SELECT 1 AS n UNION ALL SELECT 2) AS two`,
 		"I3":                         `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT id, 't', 1, 0, 1, 2 FROM run`,
+		"I3, by what it started":     `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT run_id, trigger_id, 0, 1, 0, 2 FROM node_run`,
 		"I4":                         `UPDATE node_run SET ended = 1`,
 		"I4, when the run has ended": `UPDATE run SET ended = 1`,
 		"I6":                         `UPDATE event SET seq = 7 WHERE seq = 1`,

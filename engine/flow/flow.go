@@ -17,9 +17,6 @@ import (
 func Begin(g *graph.Graph, st State, run engine.Run, start engine.ID, now time.Time) Writes {
 	s := newStep(g, st, run, now)
 	s.event(engine.Event{Kind: "run", State: string(engine.Running)})
-	for _, t := range g.Triggers() {
-		s.set(engine.TriggerRun{Run: run.ID, Trigger: t.ID})
-	}
 	s.fire(start)
 	for _, t := range g.Triggers() {
 		if now := s.trigger(t.ID); now.Decided() {

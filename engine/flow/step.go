@@ -252,8 +252,30 @@ func (s *step) trigger(id engine.ID) engine.TriggerRun {
 		return t
 	}
 	t := s.st.TriggerRun(id)
+	t.Run, t.Trigger = s.w.Run.ID, id // there may be nothing of it yet
+	if !t.Decided() && s.byNodes(id) {
+		t.FiredAt = s.firedAt(id)
+	}
 	s.triggers[id] = t
 	return t
+}
+
+// byNodes reports whether a trigger that fires is not written, for what it starts
+// says so: most triggers wait for one node, and would be one more row of every
+// step. A run that goes on from another begins with triggers that have fired there
+// and with nodes of them that are done again, so it writes them all.
+func (s *step) byNodes(id engine.ID) bool {
+	return s.w.Run.Previous == "" && len(s.g.Actions(id)) > 0
+}
+
+// firedAt is when a trigger started what it starts, zero where it did not.
+func (s *step) firedAt(id engine.ID) time.Time {
+	for _, n := range s.runs(s.g.Actions(id)[0].Ref) {
+		if n.By == id {
+			return n.ReadyAt // of the first attempt: they are in their order
+		}
+	}
+	return time.Time{}
 }
 
 // add makes a node run that begins.
@@ -302,7 +324,9 @@ func (s *step) set(t engine.TriggerRun) {
 // trigger is then undecided: every condition was met or can't be any more.
 func (s *step) done() Writes {
 	for id := range s.written {
-		s.w.Triggers = append(s.w.Triggers, s.triggers[id])
+		if t := s.triggers[id]; t.FiredAt.IsZero() || !s.byNodes(id) {
+			s.w.Triggers = append(s.w.Triggers, t)
+		}
 	}
 	slices.SortFunc(s.w.Triggers, func(a, b engine.TriggerRun) int { return strings.Compare(string(a.Trigger), string(b.Trigger)) })
 	open, nodes := s.w.OpenNodes, s.w.Nodes

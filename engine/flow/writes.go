@@ -10,7 +10,8 @@ import (
 // from the rows of the transaction it has open, so that two nodes that end at
 // once can't both see the other as open: the run's row is locked first.
 type State interface {
-	// TriggerRun returns how far a trigger of the run has come.
+	// TriggerRun returns how far a trigger of the run has come, as it was written
+	// last; zero where it was not. What it has started may say more.
 	TriggerRun(id engine.ID) engine.TriggerRun
 	// NodeRuns returns every start and attempt of a node in the run.
 	NodeRuns(ref engine.Ref) []engine.NodeRun
