@@ -92,7 +92,7 @@ func (r *recorder) Commit(ctx context.Context, steps []flow.Step) []flow.Written
 				return w, err
 			}
 			for _, n := range w.Nodes {
-				r.write(line{Step: names[i], Call: call, Node: fmt.Sprint(n.Key()), From: before(st, run, n), To: told(n)})
+				r.write(line{Step: names[i], Call: call, Node: fmt.Sprint(n.Key()), From: before(st, run, n), To: stateOf(n)})
 			}
 			return w, nil
 		}
@@ -107,7 +107,7 @@ func (r *recorder) Commit(ctx context.Context, steps []flow.Step) []flow.Written
 	return written
 }
 
-func told(n engine.NodeRun) string { return fmt.Sprintf("%s/%d", n.State, n.Fence) }
+func stateOf(n engine.NodeRun) string { return fmt.Sprintf("%s/%d", n.State, n.Fence) }
 
 // before is the node run as the step found it.
 func before(st flow.State, run engine.Run, n engine.NodeRun) string {
@@ -116,7 +116,7 @@ func before(st flow.State, run engine.Run, n engine.NodeRun) string {
 	}
 	for _, was := range st.NodeRuns(n.Ref) {
 		if was.Key() == n.Key() {
-			return told(was)
+			return stateOf(was)
 		}
 	}
 	return ""
