@@ -171,6 +171,9 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, err
 	if f.Name != "" {
 		where(`lower(name) LIKE ? ESCAPE '!'`, "%"+likeEscaper.Replace(strings.ToLower(f.Name))+"%")
 	}
+	if f.ID != "" {
+		where(`id LIKE ? ESCAPE '!'`, "%"+likeEscaper.Replace(strings.ToUpper(f.ID))+"%")
+	}
 	if f.Before != "" {
 		where("id < ?", string(f.Before))
 	}

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { binary, open } from "./house.mjs";
+import { shot } from "./look.mjs";
 
 const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -14,6 +15,12 @@ const places = { workflows: "/workflows", runs: "/runs", bookmarks: "/bookmarks"
 
 before(async () => {
   house = await open({ sample: true });
+  execFileSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: `dogear: 1
+workflow:
+  name: ${"orders-of-all-regions-".repeat(3)}
+  triggers: [{name: nightly, type: scheduled, schedule: 'cron(0 2 * * ? *)', start: [{job: long}]}]
+jobs: [{name: long, kind: python, bookmark: off, script: {body: pass}}]
+` });
   // The pages of single things are found by following the lists.
   for (const [name, list, link] of [
     ["editor", "/workflows", "a[href^='/workflows/']"], ["run", "/runs", "a[href^='/runs/']"], ["job", "/jobs", "a[href^='/jobs/']"],
@@ -69,6 +76,10 @@ test("on a phone no page is wider than the window, and nothing to press or fill 
       .filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth && !e.closest("dog-canvas, .palette, .data, .sr"))
       .map((e) => e.outerHTML.slice(0, 100)));
     wide.push(...beyond.map((e) => `${name}: ${e}`));
+    const aside = await page.evaluate(() => [...document.querySelectorAll("main .scroll")]
+      .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && !e.querySelector(".data"))
+      .map((e) => `${e.querySelector("[data-testid]")?.dataset.testid} scrolls sideways by ${e.scrollWidth - e.clientWidth}`));
+    wide.push(...aside.map((e) => `${name}: ${e}`));
     await page.context().close();
   }
   assert.deepEqual(wide, []);
@@ -84,6 +95,23 @@ test("a slash is typed into SQL, and elsewhere opens the search", async () => {
   await page.locator("h1").click();
   await page.keyboard.press("/");
   await page.locator("#palette[open]").waitFor();
+});
+
+test("Ctrl K finds a job by a folder that it reads, and a run by its id", async () => {
+  const page = await house.page("/runs");
+  const run = page.getByTestId("runs").locator("tbody tr a[href^='/runs/']").first();
+  const id = (await run.getAttribute("href")).slice("/runs/".length);
+  const field = page.locator("#palette input");
+  await page.keyboard.press("ControlOrMeta+k");
+  await field.fill("raw/sales");
+  const hit = page.locator("#found a", { hasText: "raw-to-curated" });
+  await hit.getByText("raw/sales").waitFor();
+  await shot(page, "find");
+  await field.fill(id.slice(-6).toLowerCase());
+  await page.locator("#found a", { hasText: "Run" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/runs/${id}`);
 });
 
 test("the total of runs follows them on any page", async () => {

@@ -53,6 +53,18 @@ func ParseID(text string) (ID, error) {
 	return ID(text), nil
 }
 
+// leastPartOfID is how many letters of an id people are shown: fewer of them are
+// in too many ids.
+const leastPartOfID = 6
+
+// PartOfID reports whether text, in any case, may be a part of an id.
+func PartOfID(text string) bool {
+	if len(text) < leastPartOfID || len(text) > ulid.EncodedSize {
+		return false
+	}
+	return !strings.ContainsFunc(strings.ToUpper(text), func(r rune) bool { return !strings.ContainsRune(ulid.Encoding, r) })
+}
+
 // maxName is the longest name of an object in characters, as in Glue.
 const maxName = 255
 

@@ -9,6 +9,7 @@ type RunFilter struct {
 	Outcome Outcome
 	Open    bool   // only runs that have not ended
 	Name    string // part of the name, in any case
+	ID      string // part of the id, in any case
 	Before  ID     // only runs older than this one
 	Limit   int    // 0 is 50
 }

@@ -1,48 +1,122 @@
 package page
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"slices"
 	"strings"
 
+	"dogear/engine"
 	"dogear/handlers/web"
 	"dogear/views/layout"
+	"dogear/views/show"
 )
 
 // maxHits is how many things a search shows.
 const maxHits = 12
 
+// maxRunHits is how many of them are runs.
+const maxRunHits = 4
+
 func (p *Pages) findRoutes() []web.Route { return []web.Route{get("/find", p.find)} }
 
-// find answers GET /find?q=… with the things that have q in their name.
+// find answers GET /find?q=… with the things of which every word of q is said:
+// in their name, description or id, or in a folder that they read or write. Those
+// whose name says it come first. A run is found by its id.
 func (p *Pages) find(c web.Ctx) error {
-	hits, err := p.everything(c)
+	things, err := p.everything(c)
 	if err != nil {
 		return err
 	}
-	text := strings.ToLower(strings.TrimSpace(c.QueryParam("q")))
-	var found []layout.Hit
-	for _, hit := range hits {
-		if strings.Contains(strings.ToLower(hit.Label), text) {
-			if found = append(found, hit); len(found) == maxHits {
-				break
-			}
+	words := strings.Fields(strings.ToLower(c.QueryParam("q")))
+	var found []thing
+	for _, t := range things {
+		if t.place(words) {
+			found = append(found, t)
 		}
 	}
-	return web.Render(c, http.StatusOK, layout.Found(found))
+	slices.SortStableFunc(found, func(a, b thing) int { return cmp.Or(a.rank-b.rank, cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label))) })
+	hits, err := p.runHits(c.Request().Context(), words)
+	if err != nil {
+		return err
+	}
+	for _, t := range found {
+		hits = append(hits, t.Hit)
+	}
+	more := max(len(hits)-maxHits, 0)
+	return web.Render(c, http.StatusOK, layout.Found(hits[:len(hits)-more], more))
+}
+
+// thing is what can be found, by its name and by what else is said of it.
+type thing struct {
+	layout.Hit
+	id   engine.ID
+	said []string // description and folders
+	rank int
+}
+
+// place reports whether each of words is said of t, and ranks it by where: at the
+// beginning of its name, within it, or elsewhere, of which the hit then shows it.
+func (t *thing) place(words []string) bool {
+	name := strings.ToLower(t.Label)
+	t.rank = 0
+	for i, word := range words {
+		switch at := strings.Index(name, word); {
+		case at == 0 && i == 0:
+		case at >= 0:
+			t.rank = max(t.rank, 1)
+		default:
+			where := t.where(word)
+			if where == "" {
+				return false
+			}
+			t.rank, t.Why = 2, where
+		}
+	}
+	return true
+}
+
+// where is what says word of t, beside its name.
+func (t *thing) where(word string) string {
+	for _, text := range t.said {
+		if strings.Contains(strings.ToLower(text), word) {
+			return text
+		}
+	}
+	if t.id != "" && strings.Contains(strings.ToLower(string(t.id)), word) {
+		return "id " + strings.ToLower(string(t.id))
+	}
+	return ""
+}
+
+// runHits are the newest runs whose id holds the one word that is looked for,
+// where that may be a part of an id.
+func (p *Pages) runHits(ctx context.Context, words []string) ([]layout.Hit, error) {
+	if len(words) != 1 || !engine.PartOfID(words[0]) {
+		return nil, nil
+	}
+	runs, err := p.Store.Runs(ctx, engine.RunFilter{ID: words[0], Limit: maxRunHits})
+	var hits []layout.Hit
+	for i := range runs {
+		r := &runs[i]
+		hits = append(hits, layout.Hit{Icon: show.OfRun(*r).Icon, Label: r.Name + " " + show.Short(r.ID), Kind: "Run", Href: "/runs/" + string(r.ID), Why: show.OfRun(*r).Word + ", started " + r.Started.UTC().Format("2 Jan 2006 15:04") + " UTC"})
+	}
+	return hits, err
 }
 
 // everything lists what has a name, and the screens.
-func (p *Pages) everything(c web.Ctx) ([]layout.Hit, error) {
+func (p *Pages) everything(c web.Ctx) ([]thing, error) {
 	ctx := c.Request().Context()
 	workflows, err := p.Store.Workflows(ctx)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := p.Store.Jobs(ctx)
+	jobs, err := p.Store.JobDrafts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	crawlers, err := p.Store.Crawlers(ctx)
+	crawlers, err := p.Store.CrawlerDrafts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,18 +124,30 @@ func (p *Pages) everything(c web.Ctx) ([]layout.Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var hits []layout.Hit
-	for _, w := range workflows {
-		hits = append(hits, layout.Hit{Icon: "workflow", Label: w.Name, Kind: "Workflow", Href: "/workflows/" + string(w.ID)})
+	var all []thing
+	add := func(icon, name, kind, at string, id engine.ID, said ...string) {
+		said = slices.DeleteFunc(said, func(text string) bool { return text == "" })
+		all = append(all, thing{Hit: layout.Hit{Icon: icon, Label: name, Kind: kind, Href: at + string(id)}, id: id, said: said})
 	}
-	for _, j := range jobs {
-		hits = append(hits, layout.Hit{Icon: "file-code-2", Label: j.Name, Kind: "Job", Href: "/jobs/" + string(j.ID)})
+	for i := range workflows {
+		add("workflow", workflows[i].Name, "Workflow", "/workflows/", workflows[i].ID, workflows[i].Description)
 	}
-	for _, r := range crawlers {
-		hits = append(hits, layout.Hit{Icon: "radar", Label: r.Name, Kind: "Crawler", Href: "/crawlers/" + string(r.ID)})
+	for i := range jobs {
+		body := &jobs[i].Body
+		add("file-code-2", jobs[i].Name, "Job", "/jobs/", jobs[i].ID, append([]string{body.Description}, pathsOf(body)...)...)
 	}
-	for _, t := range tables {
-		hits = append(hits, layout.Hit{Icon: "table", Label: t.FullName(), Kind: "Table", Href: "/catalog/" + string(t.ID)})
+	for i := range crawlers {
+		said := []string{crawlers[i].Body.Description}
+		for _, target := range crawlers[i].Body.Targets {
+			said = append(said, target.Path)
+		}
+		add("radar", crawlers[i].Name, "Crawler", "/crawlers/", crawlers[i].ID, said...)
 	}
-	return append(hits, layout.Screens()...), nil
+	for i := range tables {
+		add("table", tables[i].FullName(), "Table", "/catalog/", tables[i].ID, tables[i].Location)
+	}
+	for _, screen := range layout.Screens() {
+		all = append(all, thing{Hit: screen})
+	}
+	return all, nil
 }

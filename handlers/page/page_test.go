@@ -472,6 +472,9 @@ func (w world) aRun() engine.Run {
 
 func (w world) Runs(_ context.Context, f engine.RunFilter) ([]engine.Run, error) {
 	var runs []engine.Run
+	if f.ID != "" { // of one run alone
+		f.Limit = strings.Count(string(runID), strings.ToUpper(f.ID))
+	}
 	for i := range min(f.Limit, 12) {
 		r := w.aRun()
 		r.Started = r.Started.Add(-time.Duration(i) * 24 * time.Hour)

@@ -113,6 +113,7 @@ func headers(token string) string { return `{"X-CSRF-Token":"` + token + `"}` }
 // Hit is one thing that a search found.
 type Hit struct {
 	Icon, Label, Kind, Href string
+	Why                     string // what else than the name is said of it and was looked for
 }
 
 // Around puts content into the frame of page.

@@ -1,0 +1,65 @@
+package page_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"dogear/engine"
+)
+
+// TestEverythingIsFoundByWhatIsSaidOfIt: its name first, then its description, its
+// folders and its id; and a run by a part of its id.
+func TestEverythingIsFoundByWhatIsSaidOfIt(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	sales, err := s.store.CreateJob(t.Context(), "sales to orders", engine.JobBody{Kind: engine.JobPython, Description: "Nightly figures for finance", Script: &engine.ScriptJob{Address: "s3://scripts/night.py"}}, "owner", noon)
+	must(t, err)
+	orders, err := s.store.CreateJob(t.Context(), "orders", engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{
+		Sources: []engine.Source{{Name: "in", Path: "/landing/orders/*.csv"}}, Sinks: []engine.Sink{{Path: "/lake/finance"}},
+	}}, "owner", noon)
+	must(t, err)
+	found := func(text string) []string {
+		status, body := s.get(t, "/find?q="+url.QueryEscape(text))
+		if status != http.StatusOK {
+			t.Fatalf("GET = %d", status)
+		}
+		var hrefs []string
+		for part := range strings.SplitSeq(body, `href="`) {
+			if href, _, ok := strings.Cut(part, `"`); ok && strings.HasPrefix(href, "/") && !strings.Contains(href, "sprite") {
+				hrefs = append(hrefs, href)
+			}
+		}
+		return hrefs
+	}
+	one, two := "/jobs/"+string(sales), "/jobs/"+string(orders)
+
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"by its name, whose beginning comes first", "orders", []string{two, one}},
+		{"by its description", "nightly FIGURES", []string{one}},
+		{"by a folder that it reads", "landing/orders", []string{two}},
+		{"by a folder that it writes, and by its description", "finance", []string{two, one}},
+		{"by where its script is", "night.py", []string{one}},
+		{"by words of several of these", "orders finance", []string{two, one}},
+		{"by its id, in small letters", strings.ToLower(string(orders)[18:]), []string{two}},
+		{"a run by what people see of its id", strings.ToLower(string(runID)[20:]), []string{"/runs/" + string(runID)}},
+		{"a run by its whole id", string(runID), []string{"/runs/" + string(runID)}},
+		{"nothing", "no such thing", nil},
+	} {
+		got := found(tt.text)
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: %q finds %v, want %v", tt.name, tt.text, got, tt.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != tt.want[i] {
+				t.Errorf("%s: %q finds %v, want %v", tt.name, tt.text, got, tt.want)
+				break
+			}
+		}
+	}
+}
