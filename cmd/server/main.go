@@ -22,9 +22,9 @@ import (
 // command is the command line.
 type command struct {
 	Serve    serve        `cmd:"" help:"Start the server."`
-	Workflow cli.Workflow `cmd:"" help:"List, show, run, export, import and delete workflows."`
+	Workflow cli.Workflow `cmd:"" help:"List, show, run, export, import and delete workflows; list and bring back their versions."`
 	Job      cli.Job      `cmd:"" help:"List jobs and run one alone."`
-	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, and read their logs."`
+	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, skip and stop their nodes, and read their logs."`
 	Trigger  cli.Trigger  `cmd:"" help:"Turn triggers on and off."`
 	Event    cli.Event    `cmd:"" help:"Send events to event triggers."`
 	Pool     cli.Pool     `cmd:"" help:"List pools, make them, change their places and delete them."`

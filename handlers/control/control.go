@@ -29,6 +29,10 @@ type Store interface {
 	JobNamed(ctx context.Context, name string) (engine.Job, error)
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
+	// Versions are the published versions of a workflow, newest first.
+	Versions(ctx context.Context, id engine.ID) ([]engine.Head, error)
+	// WorkflowVersion is one of them, NotFound where there is none.
+	WorkflowVersion(ctx context.Context, id engine.ID, version int) (engine.Workflow, error)
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
@@ -154,7 +158,9 @@ func New(cfg Config) http.Handler {
 
 		"POST /properties": c.setProperties,
 
-		"POST /workflow/delete": c.deleteWorkflow,
+		"POST /workflow/delete":  c.deleteWorkflow,
+		"GET /workflow/versions": c.versions,
+		"POST /workflow/restore": c.restore,
 
 		"POST /trigger":     c.switchTrigger,
 		"GET /pools":        c.pools,

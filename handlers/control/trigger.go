@@ -70,12 +70,9 @@ func (c *control) switched(ctx context.Context, w engine.Workflow, trigger *engi
 	if err != nil {
 		return w, err
 	}
-	drawn, err := c.Drafts.Draft(ctx, w.ID)
+	drawn, err := c.unchanged(ctx, &w, names, nil, "Publish or undo them in the editor, or turn the trigger there.")
 	if err != nil {
 		return w, err
-	}
-	if open := draft.Changes(&w.WorkflowBody, &drawn.Body, names); len(open) > 0 {
-		return w, engine.Errorf(engine.Conflict, "The draft of workflow %s holds changes that are not published, the first of them of %s. Publish or undo them in the editor, or turn the trigger there.", w.Name, open[0].Name)
 	}
 	was, turned := trigger.Disabled, !trigger.Disabled
 	saved, err := c.Drafts.Save(ctx, w.ID, by, draft.Patch{Base: drawn.Seq, Client: draft.CommandLine, Ops: []draft.Op{{

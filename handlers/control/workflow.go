@@ -76,11 +76,15 @@ func (c *control) workflows(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, list)
 }
 
-// workflow answers GET /workflow?name=… .
+// workflow answers GET /workflow?name=…&version=… ; without a version with the one
+// that runs.
 func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
 	found, err := c.Store.WorkflowNamed(r.Context(), r.FormValue("name"))
 	if err != nil {
 		return err
+	}
+	if text := r.FormValue("version"); text != "" {
+		return c.earlier(w, r, found.ID, text)
 	}
 	schedules, err := c.Store.Schedules(r.Context())
 	if err != nil {
@@ -90,6 +94,25 @@ func (c *control) workflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return answer(w, view)
+}
+
+// earlier answers with a version of a workflow as it was published, without what is so
+// now: its last run and its next start.
+func (c *control) earlier(w http.ResponseWriter, r *http.Request, id engine.ID, version string) error {
+	n, err := strconv.Atoi(version)
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "%q is not a version. Write its number, as workflow versions shows it.", version)
+	}
+	found, err := c.Store.WorkflowVersion(r.Context(), id, n)
+	if err != nil {
+		return err
+	}
+	view, err := c.view(r, found, nil)
+	if err != nil {
+		return err
+	}
+	view.Last = nil
 	return answer(w, view)
 }
 

@@ -20,12 +20,14 @@ import (
 
 // Workflow are the commands about workflows.
 type Workflow struct {
-	List   workflowList   `cmd:"" help:"List the workflows."`
-	Show   workflowShow   `cmd:"" help:"Show a workflow: what starts it, what it runs."`
-	Run    workflowRun    `cmd:"" help:"Start a run of a workflow."`
-	Export workflowExport `cmd:"" help:"Print a workflow with its jobs and crawlers as YAML."`
-	Import workflowImport `cmd:"" help:"Make or change a workflow from YAML and publish it."`
-	Delete workflowDelete `cmd:"" help:"Delete a workflow that has no run under way. Its jobs, crawlers and past runs stay."`
+	List     workflowList     `cmd:"" help:"List the workflows."`
+	Show     workflowShow     `cmd:"" help:"Show a workflow: what starts it, what it runs."`
+	Run      workflowRun      `cmd:"" help:"Start a run of a workflow."`
+	Versions workflowVersions `cmd:"" help:"List the published versions of a workflow, newest first, with what each changed."`
+	Restore  workflowRestore  `cmd:"" help:"Bring an earlier version back into the draft, or with --publish let it run."`
+	Export   workflowExport   `cmd:"" help:"Print a workflow with its jobs and crawlers as YAML."`
+	Import   workflowImport   `cmd:"" help:"Make or change a workflow from YAML and publish it."`
+	Delete   workflowDelete   `cmd:"" help:"Delete a workflow that has no run under way. Its jobs, crawlers and past runs stay."`
 }
 
 type workflowList struct{ target }
@@ -57,12 +59,17 @@ func version(n int) string {
 
 type workflowShow struct {
 	target
-	Name string `arg:"" help:"Name of the workflow."`
+	Name    string `arg:"" help:"Name of the workflow."`
+	Version int    `help:"An earlier version, by its number, as workflow versions shows it."`
 }
 
 // Run shows one workflow.
 func (c *workflowShow) Run(ctx context.Context, term Terminal) error {
-	w, err := get[control.Workflow](ctx, c.Data, "/workflow", url.Values{"name": {c.Name}})
+	query := url.Values{"name": {c.Name}}
+	if c.Version != 0 {
+		query.Set("version", strconv.Itoa(c.Version))
+	}
+	w, err := get[control.Workflow](ctx, c.Data, "/workflow", query)
 	if err != nil {
 		return err
 	}
@@ -90,6 +97,8 @@ func triggerWords(t control.Trigger) string {
 	switch {
 	case t.Schedule != "" && t.Disabled:
 		return t.Schedule + " " + strings.TrimSpace(t.Zone+" paused") + ", starts " + strings.Join(t.Starts, ", ")
+	case t.Schedule != "" && t.NextStart.IsZero(): // of an earlier version, or never again
+		words = strings.TrimSpace(t.Schedule + " " + t.Zone)
 	case t.Schedule != "":
 		words = t.Schedule + " " + strings.TrimSpace(t.Zone+" next "+when(t.NextStart))
 		if t.OverdueSeconds > engine.TooLate.Seconds() {
@@ -186,12 +195,7 @@ func (c *workflowImport) Run(ctx context.Context, term Terminal) error {
 		for _, line := range report.Objects {
 			t.row(verbs[line.Verb][report.Written], line.Kind, line.Name)
 		}
-		for _, change := range report.Changes {
-			t.row("", change.What, change.Name)
-			for _, f := range change.Fields {
-				t.row("", "", fmt.Sprintf("%s: %q -> %q", f.Name, f.From, f.To))
-			}
-		}
+		changeRows(t, report.Changes)
 		for _, paused := range report.Paused {
 			t.row("paused", "trigger", paused.String())
 		}

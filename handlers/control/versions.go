@@ -1,0 +1,141 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"dogear/engine"
+	"dogear/engine/draft"
+)
+
+// Version is a published version of a workflow, and what it changed.
+type Version struct {
+	engine.Head
+	Runs    bool           `json:"runs,omitempty"`    // it is the one that runs now
+	Changes []draft.Change `json:"changes,omitempty"` // none of the first, or where only places of cards changed
+}
+
+// Restore asks that the draft of a workflow become what an earlier version was.
+type Restore struct {
+	Workflow string `json:"workflow"`
+	Version  int    `json:"version"`
+	Publish  bool   `json:"publish,omitempty"` // and that it run from now on
+}
+
+// Restored is what became of it.
+type Restored struct {
+	engine.Head
+	From      int            `json:"from"`              // the version that was brought back
+	Published bool           `json:"published"`         // Head is then the version that runs
+	Changes   []draft.Change `json:"changes,omitempty"` // of what ran until now
+}
+
+// versions answers GET /workflow/versions?name=…&limit=… , newest first.
+func (c *control) versions(w http.ResponseWriter, r *http.Request) error {
+	limit, err := strconv.Atoi(r.FormValue("limit"))
+	if err != nil || limit < 1 || limit > 1000 {
+		return engine.Errorf(engine.Invalid, "A list shows 1 to 1000 versions.")
+	}
+	ctx := r.Context()
+	found, err := c.Store.WorkflowNamed(ctx, r.FormValue("name"))
+	if err != nil {
+		return err
+	}
+	names, err := c.Store.Names(ctx)
+	if err != nil {
+		return err
+	}
+	heads, err := c.Store.Versions(ctx, found.ID)
+	if err != nil {
+		return err
+	}
+	list := []Version{}
+	var after engine.WorkflowBody
+	for _, head := range heads {
+		body, err := c.Store.WorkflowVersion(ctx, found.ID, head.Version)
+		if err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			list[len(list)-1].Changes = draft.Changes(&body.WorkflowBody, &after, names)
+		}
+		if len(list) == limit {
+			break
+		}
+		list, after = append(list, Version{Head: head, Runs: head.Version == found.Version}), body.WorkflowBody
+	}
+	return answer(w, list)
+}
+
+// restore answers POST /workflow/restore. It loses nothing: a draft that holds changes
+// is left as it is.
+func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
+	ask, err := read[Restore](w, r)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	found, err := c.Store.WorkflowNamed(ctx, ask.Workflow)
+	if err != nil {
+		return err
+	}
+	earlier, err := c.Store.WorkflowVersion(ctx, found.ID, ask.Version)
+	if err != nil {
+		return err
+	}
+	names, err := c.Store.Names(ctx)
+	if err != nil {
+		return err
+	}
+	by, err := c.by(ctx)
+	if err != nil {
+		return err
+	}
+	drawn, err := c.unchanged(ctx, &found, names, &earlier.WorkflowBody, "Publish or undo them in the editor first.")
+	if err != nil {
+		return err
+	}
+	made := Restored{Head: found.Head, From: ask.Version, Changes: draft.Changes(&found.WorkflowBody, &earlier.WorkflowBody, names)}
+	seq, err := c.bringBack(ctx, drawn, earlier.WorkflowBody, by, ask.Publish)
+	if err != nil {
+		return err
+	}
+	if delta := draft.Between(found.WorkflowBody, earlier.WorkflowBody); ask.Publish && !delta.Empty() {
+		published, err := c.Publisher.Publish(ctx, found.ID, seq, nil, by)
+		if err != nil {
+			return err
+		}
+		made.Head, made.Published = published.Head, true
+	}
+	return answer(w, made)
+}
+
+// bringBack makes a draft what an earlier version was, and returns how far it has come
+// then. What is published at once is a command line's, behind which no undo reaches.
+func (c *control) bringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by string, publish bool) (int64, error) {
+	delta := draft.Between(drawn.Body, earlier)
+	if delta.Empty() {
+		return drawn.Seq, nil
+	}
+	client := "versions"
+	if publish {
+		client = draft.CommandLine
+	}
+	op := draft.Op{ID: string(engine.NewID(c.Now())), Kind: draft.Earlier, Delta: &delta}
+	saved, err := c.Drafts.Save(ctx, drawn.Workflow, by, draft.Patch{Base: drawn.Seq, Client: client, Ops: []draft.Op{op}})
+	return saved.Seq, err
+}
+
+// unchanged is the draft of a workflow, which must hold nothing that is not published,
+// unless that is what is wanted; what to do about it is said otherwise.
+func (c *control) unchanged(ctx context.Context, w *engine.Workflow, names draft.Names, wanted *engine.WorkflowBody, do string) (draft.Draft, error) {
+	drawn, err := c.Drafts.Draft(ctx, w.ID)
+	if err != nil || wanted != nil && len(draft.Changes(&drawn.Body, wanted, names)) == 0 {
+		return drawn, err
+	}
+	if open := draft.Changes(&w.WorkflowBody, &drawn.Body, names); len(open) > 0 {
+		return drawn, engine.Errorf(engine.Conflict, "The draft of workflow %s holds changes that are not published, the first of them of %s. %s", w.Name, open[0].Name, do)
+	}
+	return drawn, nil
+}
