@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -88,27 +87,47 @@ static void bound(rlim_t bytes) {
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-// become makes itself ready, waits for the release and becomes the script.
-// Whatever takes time comes before the release, and what failed is said after it.
-static void become(const int *file, bool *released) {
-	close(file[shim_over]); // its end shall be that of the shim
-	char *at = told(file[shim_told]);
+// script is what a shim was told.
+struct script {
+	rlim_t memory; // in bytes; 0 is no bound
+	char **args, **env;
+};
+
+// ready makes a shim ready and waits for the release. It is false where that does
+// not come: nothing has begun then.
+static bool ready(const int *file, struct script *script) {
+	char *at = told(file[shim_told]), go;
 	if (at == NULL)
-		_exit(0);
-	bound((rlim_t)strtoul(next(&at), NULL, 10) << 20);
-	char **args = list(&at), **env = list(&at);
-	bool ready = args != NULL && env != NULL && fchdir(file[shim_work]) == 0;
-	char go;
-	if (read(file[shim_release], &go, 1) != 1)
-		_exit(0); // nothing has begun
-	*released = true;
-	all(file[shim_end], begun, 0);
+		return false;
+	script->memory = (rlim_t)strtoul(next(&at), NULL, 10) << 20;
+	script->args = list(&at);
+	script->env = list(&at);
+	return script->args != NULL && script->env != NULL && read(file[shim_release], &go, 1) == 1;
+}
+
+// what a shim ignores, for its whole group may be told it.
+static const int whole_group[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+
+static void each_of_group(void (*what)(int)) {
+	for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
+		signal(whole_group[i], what);
+}
+
+// become becomes the script. It shares the memory of the shim until then, which
+// stands still meanwhile: to exchange a memory of its own would take as long as
+// half a script.
+static void become(const int *file, const struct script *script) {
+	sigset_t none;
+	sigemptyset(&none);
+	each_of_group(SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(file[shim_out], STDOUT_FILENO);
 	dup2(file[shim_err], STDERR_FILENO);
-	if (ready)
-		execve(args[0], args, env);
+	bound(script->memory);
+	if (fchdir(file[shim_work]) == 0)
+		execve(script->args[0], script->args, script->env);
 	int why = errno;
-	fprintf(stderr, "%s: %s\n", args != NULL ? args[0] : "dogear", strerror(why));
+	dprintf(STDERR_FILENO, "%s: %s\n", script->args[0], strerror(why));
 	_exit(why == ENOENT ? not_found : not_executable);
 }
 
@@ -152,52 +171,53 @@ static bool answer(int server, int32_t pid) {
 	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
 }
 
+// collect waits until the script has ended and nothing of it is left.
+static void collect(const int *file, pid_t script, const sigset_t *word) {
+	for (bool ended = false, sweep = false;;) {
+		int status;
+		pid_t child;
+		while ((child = waitpid(-1, &status, WNOHANG)) > 0)
+			if (child == script) {
+				note(file, status);
+				ended = sweep = true;
+			}
+		if (child < 0 && ended)
+			return;
+		if (sweep)
+			end_children();
+		if (sigwaitinfo(word, NULL) == SHIM_STOP)
+			sweep = true;
+	}
+}
+
 // hold is a shim. It is in a session of its own, and is not ended by what its
 // whole group is told: it keeps the exit code even then.
 static void hold(const int *file, int server) {
 	setsid();
 	prctl(PR_SET_NAME, SHIM_NAME);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); // what loses its parent becomes its child
-	sigset_t word, none;
-	sigemptyset(&none);
+	sigset_t word;
 	sigemptyset(&word);
 	sigaddset(&word, SIGCHLD);
 	sigaddset(&word, SHIM_STOP);
 	sigprocmask(SIG_SETMASK, &word, NULL);
-	const int whole_group[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
-	for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
-		signal(whole_group[i], SIG_IGN);
-	bool *released = mmap(NULL, sizeof *released, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t script = released == MAP_FAILED ? -1 : fork();
-	if (script == 0) {
-		for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
-			signal(whole_group[i], SIG_DFL);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		close(server);
-		become(file, released);
-	}
-	answer(server, script < 0 ? -errno : getpid());
+	each_of_group(SIG_IGN);
+	answer(server, getpid());
 	close(server);
-	close(file[shim_told]);
-	close(file[shim_release]);
-	for (bool ended = script < 0, sweep = ended;;) {
-		int status;
-		pid_t child;
-		while ((child = waitpid(-1, &status, WNOHANG)) > 0)
-			if (child == script) {
-				if (*released)
-					note(file, status);
-				ended = sweep = true;
-			}
-		if (child < 0 && ended) {
-			all(file[shim_end], SHIM_CLEAN, SHIM_CLEAN_AT);
-			_exit(0);
-		}
-		if (sweep)
-			end_children();
-		if (sigwaitinfo(&word, NULL) == SHIM_STOP)
-			sweep = true;
+	struct script script;
+	if (!ready(file, &script))
+		return;
+	all(file[shim_end], begun, 0);
+	pid_t pid = vfork();
+	if (pid == 0)
+		become(file, &script);
+	if (pid < 0) {
+		dprintf(file[shim_err], "no process can be started: %s\n", strerror(errno));
+		note(file, not_executable << 8); // as wait would say it
+		return;
 	}
+	collect(file, pid, &word);
+	all(file[shim_end], SHIM_CLEAN, SHIM_CLEAN_AT);
 }
 
 // asked waits for the next shim that the server wants, with the files of it.
@@ -224,6 +244,7 @@ static void make(int server) {
 		if (pid == 0) {
 			signal(SIGCHLD, SIG_DFL);
 			hold(file, server);
+			_exit(0);
 		}
 		if (pid < 0 && !answer(server, -errno))
 			break;
