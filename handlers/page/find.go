@@ -36,7 +36,9 @@ func (p *Pages) find(c web.Ctx) error {
 			found = append(found, t)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b thing) int { return cmp.Or(a.rank-b.rank, cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label))) })
+	slices.SortStableFunc(found, func(a, b thing) int {
+		return cmp.Or(a.rank-b.rank, cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
+	})
 	hits, err := p.runHits(c.Request().Context(), words)
 	if err != nil {
 		return err

@@ -2,8 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -63,6 +61,7 @@ func (p *Pages) workflowRoutes() []web.Route {
 		get("/workflows", p.workflows),
 		post("/workflows", p.createWorkflow),
 		post("/workflows/import", p.importWorkflow),
+		post("/workflows/import/preview", p.previewImport),
 		get("/workflows/:id/runs", p.workflowRuns),
 		get("/workflows/:id/versions", p.workflowVersions),
 		post("/workflows/:id/versions", p.bringBack),
@@ -175,44 +174,6 @@ func (p *Pages) createWorkflow(c web.Ctx) error {
 		return err
 	}
 	return web.Go(c, "/workflows/"+string(id))
-}
-
-// importWorkflow answers POST /workflows/import with the workflow of a file,
-// with what the import has left switched off, or with the form again and what is
-// wrong in the file.
-func (p *Pages) importWorkflow(c web.Ctx) error {
-	text, err := uploaded(c, "file")
-	if err == nil {
-		var report portable.Report
-		if report, err = p.Portable.Import(c.Request().Context(), text, false, user(c)); err == nil {
-			if len(report.Paused) > 0 && web.IsFragment(c) {
-				return web.Render(c, http.StatusOK, workflow.Imported(report))
-			}
-			return web.Go(c, "/workflows/"+string(report.Workflow))
-		}
-	}
-	if engine.CodeOf(err) == engine.Internal || !web.IsFragment(c) {
-		return err
-	}
-	return web.Render(c, http.StatusUnprocessableEntity, workflow.ImportForm(p.Sessions.Token(c), strings.Split(engine.MessageOf(err), "\n")))
-}
-
-// uploaded reads a file of a form.
-func uploaded(c web.Ctx, field string) ([]byte, error) {
-	head, err := c.FormFile(field)
-	if err != nil {
-		return nil, engine.Errorf(engine.Invalid, "Choose a file: %w", err)
-	}
-	file, err := head.Open()
-	if err != nil {
-		return nil, fmt.Errorf("open an uploaded file: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, portable.MaxSize+1))
-	if err != nil {
-		return nil, engine.Errorf(engine.Invalid, "The file was not sent whole: %w", err)
-	}
-	return text, nil
 }
 
 // exportWorkflow answers GET /workflows/:id/export with a file.

@@ -74,6 +74,12 @@ func ToBody(c Ctx) {
 	c.Response().Header().Set("HX-Reswap", "beforeend")
 }
 
+// InPlaceOf lets htmx put the answer where the element is that a selector finds.
+func InPlaceOf(c Ctx, selector string) {
+	c.Response().Header().Set("HX-Retarget", selector)
+	c.Response().Header().Set("HX-Reswap", "outerHTML")
+}
+
 // IsFragment reports whether htmx asks for a part of a page.
 func IsFragment(c Ctx) bool { return c.Request().Header.Get("HX-Request") == "true" }
 

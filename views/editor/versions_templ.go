@@ -250,7 +250,7 @@ func VersionList(v Versions) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = changes(version.Changes).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Changes(version.Changes).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

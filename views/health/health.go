@@ -77,7 +77,9 @@ func (l *Listener) why() string {
 	return l.Held
 }
 
-func (l *Listener) href() string { return "/workflows/" + string(l.Workflow) + "?node=" + string(l.Trigger) }
+func (l *Listener) href() string {
+	return "/workflows/" + string(l.Workflow) + "?node=" + string(l.Trigger)
+}
 
 // listens counts the listeners that take events.
 func (b *Busy) listens() (n int) {
