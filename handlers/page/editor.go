@@ -104,7 +104,7 @@ func (p *Pages) editorList(c web.Ctx) error {
 }
 
 // editorPalette answers GET /workflows/:id/palette?q= with the jobs and
-// crawlers whose names hold q.
+// crawlers whose names, or ids, hold q.
 func (p *Pages) editorPalette(c web.Ctx) error {
 	desk, err := p.desk(c)
 	if err != nil {
@@ -314,12 +314,12 @@ func (d *desk) selected(card string) string {
 	return ""
 }
 
-// items are the jobs and crawlers whose names hold text, by name.
+// items are the jobs and crawlers whose names hold text, or whose id it is, by name.
 func (d *desk) items(text string) []canvas.Item {
 	taken := d.draft.Body.Refs()
 	var items []canvas.Item
 	for ref, name := range d.names {
-		if strings.Contains(strings.ToLower(name), strings.ToLower(strings.TrimSpace(text))) {
+		if text = strings.TrimSpace(text); strings.Contains(strings.ToLower(name), strings.ToLower(text)) || string(ref.ID) == text {
 			items = append(items, canvas.Item{Card: ref.String(), Info: d.infos[ref.String()], Taken: slices.Contains(taken, ref)})
 		}
 	}

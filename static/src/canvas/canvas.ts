@@ -9,7 +9,7 @@ import { Bench, Edits } from "./edits";
 import { touches } from "./geometry";
 import { Keyboard } from "./keyboard";
 import { showKeys } from "./keys";
-import { Choice, closeMenu, Spot } from "./menu";
+import { Choice, closeMenu, Search, Spot } from "./menu";
 import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
 import { about, Edge, Graph, Names } from "./model";
@@ -236,7 +236,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   menuAt(at: Spot, card: string | undefined, edge: Edge | undefined): void {
     this.menus.at(at, card, edge);
   }
-  choose(at: Spot, label: string, choices: Choice[], search?: string): void {
+  choose(at: Spot, label: string, choices: Choice[], search?: Search): void {
     this.menus.choose(at, label, choices, search);
   }
 

@@ -5,9 +5,9 @@ import { Camera } from "./camera";
 import { freeSpot, size, snap } from "./geometry";
 import { ulid } from "./ids";
 import { room } from "./insert";
-import { Choice, Spot } from "./menu";
+import { Choice, Search, Spot } from "./menu";
 import { Edge, Graph, impossible, Names, parse, refuse, switched } from "./model";
-import { Block, blocks } from "./palette";
+import { Block, blocks, found, partial } from "./palette";
 import { rename } from "./rename";
 import { Sync } from "./sync";
 import { Info, Point, Refusal, Trigger } from "./types";
@@ -27,7 +27,7 @@ export interface Bench {
   focusCard(card: string | undefined): void;
   details(card: string): void;
   renamed(card: string, name: string): void; // wherever the name stands beside the card
-  choose(at: Spot, label: string, choices: Choice[], search?: string): void;
+  choose(at: Spot, label: string, choices: Choice[], search?: Search): void;
   refused(refusal: Refusal, passing?: boolean): void;
   say(text: string): void;
 }
@@ -212,6 +212,11 @@ export class Edits {
   // on it yet as itself, one that is there as a copy.
   private async paste(given: Clip): Promise<void> {
     const known = new Map(blocks(document.querySelector(".palette"), true).map((b) => [b.card, b.info]));
+    for (const { card } of given.cards) {
+      const id = parse(card)?.id;
+      if (!id || known.has(card) || this.sync.infos[card]) continue;
+      for (const block of await found(this.bench.workflow, id, true)) known.set(block.card, block.info);
+    }
     const cards = new Map<string, string>();
     const lost: string[] = [];
     for (const { card, name } of given.cards) {
@@ -333,8 +338,12 @@ export class Edits {
   }
 
   private offer(at: Spot, label: string, fits: (block: Block) => boolean, put: (block: Block) => void): void {
-    const list = blocks(document.querySelector(".palette")).filter(fits);
-    this.bench.choose(at, label, list.map((b) => ({ label: b.label, icon: b.icon, act: () => put(b) })), "Find a block");
+    const palette = document.querySelector(".palette");
+    const choices = (list: Block[]) => list.filter(fits).map((b) => ({ label: b.label, icon: b.icon, act: () => put(b) }));
+    const here = new Set(blocks(palette, true).map((b) => b.card));
+    // What the palette does not list is asked for, as its own search does.
+    const more = async (text: string) => choices((await found(this.bench.workflow, text)).filter((b) => !here.has(b.card)));
+    this.bench.choose(at, label, choices(blocks(palette)), { hint: "Find a block", ...(partial(palette) && { more }) });
   }
 }
 

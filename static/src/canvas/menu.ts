@@ -8,6 +8,13 @@ export interface Choice {
   act: () => void;
 }
 
+// Search is a field over the choices: what is typed narrows them, and more, where
+// it is, asks for those that are not among them.
+export interface Search {
+  hint: string;
+  more?: (text: string) => Promise<Choice[]>;
+}
+
 export interface Spot {
   clientX: number;
   clientY: number;
@@ -19,7 +26,7 @@ export function closeMenu(): void {
   open?.done();
 }
 
-export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice[], sprite: string, search?: string): void {
+export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice[], sprite: string, search?: Search): void {
   closeMenu();
   const back = document.activeElement as HTMLElement | null;
   const box = document.createElement("div");
@@ -32,8 +39,8 @@ export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice
   const field = document.createElement("input");
   if (search) {
     field.className = "input";
-    field.placeholder = search;
-    field.setAttribute("aria-label", search);
+    field.placeholder = search.hint;
+    field.setAttribute("aria-label", search.hint);
     box.append(field);
   }
   const items = choices.map((choice) => item(choice, sprite, () => done()));
@@ -59,17 +66,27 @@ export function menu(root: HTMLElement, at: Spot, label: string, choices: Choice
     event.preventDefault();
     done();
   };
+  let found: HTMLButtonElement[] = []; // by search.more
+  let looking: Promise<void> | undefined;
+  const look = async (wanted: string): Promise<void> => {
+    const more = await search!.more!(wanted);
+    if (field.value !== wanted) return;
+    for (const i of found) i.remove();
+    found = more.map((choice) => item(choice, sprite, () => done()));
+    list.append(...found);
+  };
   field.addEventListener("input", () => {
     const wanted = field.value.toLowerCase();
     for (const i of items) i.hidden = !i.textContent!.toLowerCase().includes(wanted);
+    if (search?.more) looking = look(field.value);
   });
   box.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    const seen = items.filter((i) => !i.hidden);
+    const seen = [...items.filter((i) => !i.hidden), ...found];
     const here = seen.indexOf(document.activeElement as HTMLButtonElement);
     if (event.key === "ArrowDown") seen[(here + 1) % seen.length]?.focus();
     else if (event.key === "ArrowUp") seen[(here - 1 + seen.length) % seen.length]?.focus();
-    else if (event.key === "Enter" && event.target === field) seen[0]?.click();
+    else if (event.key === "Enter" && event.target === field) void Promise.resolve(looking).then(() => (items.find((i) => !i.hidden) ?? found[0])?.click());
     else return;
     event.preventDefault();
   });

@@ -1,7 +1,7 @@
 // Where the menus of the canvas open, and what they are about.
 import { Camera } from "./camera";
 import { Edits } from "./edits";
-import { Choice, menu, Spot } from "./menu";
+import { Choice, menu, Search, Spot } from "./menu";
 import { Edge } from "./model";
 import { ofCard, ofStage, Room } from "./offers";
 import { View } from "./view";
@@ -71,10 +71,10 @@ export class Menus {
         this.ground.focusCard(card);
       },
     }));
-    this.choose({ clientX: box.left + box.width / 2 - 110, clientY: box.top + 20 }, "Find a card", choices, "Name of a card");
+    this.choose({ clientX: box.left + box.width / 2 - 110, clientY: box.top + 20 }, "Find a card", choices, { hint: "Name of a card" });
   }
 
-  choose(at: Spot, label: string, choices: Choice[], search?: string): void {
+  choose(at: Spot, label: string, choices: Choice[], search?: Search): void {
     const sprite = document.querySelector("use")?.getAttribute("href")?.split("#")[0] ?? "";
     menu(this.root, at, label, choices, sprite, search);
   }

@@ -60,23 +60,27 @@ export function startPalette(palette: HTMLElement, shop: Shop): void {
     addEventListener("pointercancel", stop);
     addEventListener("keydown", escape, true);
   });
-  // The server finds jobs and crawlers; what can be made anew is found here.
+  // The server finds jobs and crawlers; what can be made anew, and what is listed
+  // already, is found here.
   const field = palette.querySelector<HTMLInputElement>("[data-find]");
   field?.addEventListener("input", () => {
     const wanted = field.value.trim().toLowerCase();
-    for (const list of palette.querySelectorAll<HTMLElement>("ul:not(#palette-items)")) {
+    for (const list of palette.querySelectorAll<HTMLElement>("ul")) {
       const lines = [...list.querySelectorAll<HTMLElement>("li")];
       for (const line of lines) line.hidden = !line.textContent!.toLowerCase().includes(wanted);
+      if (list.id === "palette-items") continue;
       const none = lines.every((line) => line.hidden);
       list.hidden = none;
       (list.previousElementSibling as HTMLElement).hidden = none;
     }
   });
-  // Enter takes the first block that was found.
+  // Enter takes the first block that was found, as soon as one is.
+  const first = () => palette.querySelector<HTMLElement>("ul:not([hidden]) li:not([hidden]) .block:not([aria-disabled=true])");
   field?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    palette.querySelector<HTMLElement>("ul:not([hidden]) li:not([hidden]) .block:not([aria-disabled=true])")?.click();
+    if (first()) first()!.click();
+    else palette.addEventListener("htmx:after:swap", () => first()?.click(), { once: true });
   });
   palette.addEventListener("dragstart", (event) => event.preventDefault());
 }
@@ -96,6 +100,19 @@ export function read(button: HTMLElement): Block {
     info: card ? { name, sub, note, icon } : undefined,
   };
 }
+
+// found asks the server for the jobs and crawlers of which text is a part of the
+// name, or the id; with taken also what is on the canvas already. Without an
+// answer there are none.
+export async function found(workflow: string, text: string, taken = false): Promise<Block[]> {
+  const answer = await fetch(`/workflows/${workflow}/palette?${new URLSearchParams({ q: text })}`).catch(() => undefined);
+  if (!answer?.ok) return [];
+  return blocks(new DOMParser().parseFromString(await answer.text(), "text/html").body, taken);
+}
+
+// partial says whether the palette lists only some of the jobs and crawlers.
+export const partial = (palette: Element | null): boolean =>
+  !!palette?.querySelector("[data-more]") || !!palette?.querySelector<HTMLInputElement>("[data-find]")?.value;
 
 // blocks are everything that the palette offers now; with taken also what is on
 // the canvas already.
