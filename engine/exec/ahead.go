@@ -32,8 +32,7 @@ func (e *Exec) ahead(n *engine.NodeRun, told map[string]string) {
 		return
 	}
 	now := e.Now().UTC()
-	limit, _ := jobLimit(&p, n, &job)
-	n.State, n.Started, n.Process, n.Deadline = engine.Running, now, process, now.Add(limit)
+	n.State, n.Started, n.Process, n.Deadline = engine.Running, now, process, now.Add(jobLimit(&p, n, &job).Duration)
 	e.reserved[n.Key()] = true
 }
 

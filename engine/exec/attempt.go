@@ -16,18 +16,16 @@ import (
 
 // attempt is a node run that this server works on.
 type attempt struct {
-	e     *Exec
-	node  engine.NodeRun // as it was last written
-	run   engine.Run
-	told  map[string]string // the properties of the run as this attempt is told them
-	job   *engine.Job
-	limit time.Duration
-	// overtime says that it ran longer than limit, and where to set another one.
-	overtime string
-	cancel   context.CancelCauseFunc
-	log      *logFile
-	apart    atomic.Bool // its process lives apart from this server
-	waits    bool        // its process waits for its release since the claim
+	e      *Exec
+	node   engine.NodeRun // as it was last written
+	run    engine.Run
+	told   map[string]string // the properties of the run as this attempt is told them
+	job    *engine.Job
+	limit  limit
+	cancel context.CancelCauseFunc
+	log    *logFile
+	apart  atomic.Bool // its process lives apart from this server
+	waits  bool        // its process waits for its release since the claim
 	// batch is the one of this attempt, once it is planned.
 	batch *engine.Batch
 }
@@ -190,7 +188,7 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 		}
 		return runner.Result{}, err
 	}
-	left := a.limit
+	left := a.limit.Duration
 	if input.Left != nil && !a.node.Deadline.IsZero() { // what ran on without a server spent its time
 		left = a.node.Deadline.Sub(a.e.Now())
 	}
@@ -220,7 +218,7 @@ func ended(ctx context.Context, otherwise engine.State) engine.State {
 
 func (a *attempt) sentence(state engine.State) string {
 	if state == engine.TimedOut {
-		return a.overtime
+		return a.limit.overtime()
 	}
 	return ""
 }
@@ -262,7 +260,7 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		}
 		a.job, input.Job = &job, &job
 		a.node.Name, a.node.Version = job.Name, job.Version
-		a.limit, a.overtime = jobLimit(&p, &a.node, &job)
+		a.limit = jobLimit(&p, &a.node, &job)
 		if own := p.action(&a.node); own != nil && own.Retries != nil {
 			job.Retries = *own.Retries
 		}
@@ -276,7 +274,7 @@ func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
 		}
 		input.Crawler = &crawler
 		a.node.Name, a.node.Version = crawler.Name, crawler.Version
-		a.limit, a.overtime = limited(crawler.Timeout, "", "Give the crawler more time, or let it look through less at once.")
+		a.limit = limited(crawler.Timeout, "", "Give the crawler more time, or let it look through less at once.")
 	case engine.KindWorkflow, engine.KindConnection:
 	}
 	input.Node, input.Waits, a.waits = a.node, a.waits, false

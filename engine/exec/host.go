@@ -50,7 +50,7 @@ func (a *attempt) Started(ctx context.Context, p engine.Process) error {
 		}
 		now := a.e.Now().UTC()
 		node.Process, node.Version, node.Name, node.Why = p, a.node.Version, a.node.Name, ""
-		node.Deadline = now.Add(a.limit)
+		node.Deadline = now.Add(a.limit.Duration)
 		if node.State == engine.Running { // taken up again after a crash
 			return flow.Change(run, node, "taken up again", now), nil
 		}
