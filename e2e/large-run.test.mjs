@@ -121,6 +121,20 @@ const cards = (page) => page.evaluate(() => ({
   }).map((card) => !card.classList.contains("blank")),
 }));
 
+// contrast is how much the colour of a card stands out from the ground, as WCAG
+// counts it.
+const contrast = (page, card) => page.evaluate((card) => {
+  const dots = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (element, property) => {
+    dots.fillStyle = getComputedStyle(document.querySelector(element))[property];
+    dots.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...dots.getImageData(0, 0, 1, 1).data].map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [a, b] = [light(`dog-canvas ${card}`, "backgroundColor"), light("dog-canvas", "backgroundColor")];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}, card);
+
 test("a card out of sight is a box with its name, and says what it was told when it comes into sight", async () => {
   const page = await looks(large);
   const before = await cards(page);
@@ -153,6 +167,13 @@ test("a card out of sight is a box with its name, and says what it was told when
   await page.locator(".tools [data-act=fit]").click();
   assert.ok((await cards(page)).lines > many);
   await shot(page, "large-run-whole");
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    for (const state of ["failed", "succeeded"]) {
+      const ratio = await contrast(page, `.node[data-status=${state}]`);
+      assert.ok(ratio > 3, `what ${state} stands out by ${ratio.toFixed(1)} from the ${colorScheme} ground`);
+    }
+  }
   assert.deepEqual(house.problems(), []);
 });
 

@@ -32,6 +32,7 @@ export class Camera {
     this.stage.style.backgroundSize = `${step}px ${step}px`;
     this.stage.style.backgroundPosition = `${this.x}px ${this.y}px`;
     this.stage.classList.toggle("far", this.far);
+    this.stage.classList.toggle("farther", this.k < 0.25); // too small for a name
     this.moved();
   }
 
@@ -58,6 +59,7 @@ export class Camera {
   }
 
   fit(box: Box | undefined): void {
+    this.steered = true;
     this.whole(box);
     this.show();
   }

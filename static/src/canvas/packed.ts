@@ -151,6 +151,7 @@ function slot(element: string, name: string, text: string): HTMLElement {
   made.dataset["slot"] = name;
   made.textContent = text;
   if (name === "aside") made.className = "sr";
+  else made.title = text;
   return made;
 }
 
