@@ -32,18 +32,21 @@ func TestANumberThatIsRefusedStaysAsItWasTyped(t *testing.T) {
 		{
 			"of a workflow", s.at("/panel"),
 			url.Values{"max_runs": {"many"}, "timeout": {"90"}, "description": {"typed too"}, "properties": {"Day=1"}},
-			map[string]string{"max_runs": "many"}, map[string]string{"timeout": "90"},
+			map[string]string{"max_runs": "many"},
+			map[string]string{"timeout": "90"},
 		},
 		{"of a job's panel", s.at("/cards/job-" + string(s.job)), join(parts, url.Values{"retries": {"two"}, "max_runs": {"-1"}}), map[string]string{"retries": "two", "max_runs": "-1"}, nil},
 		{
 			"of a job's page", "/jobs/" + string(s.job),
 			join(parts, url.Values{"timeout": {"soon"}, "pool": {""}, "priority": {"high"}, "source.3.max_files": {"a few"}, "source.3.max_bytes": {"10"}, "source.3.settle": {"a bit"}}),
-			map[string]string{"timeout": "soon", "priority": "high", "source.0.max_files": "a few", "source.0.settle": "a bit"}, map[string]string{"source.0.max_bytes": "10"},
+			map[string]string{"timeout": "soon", "priority": "high", "source.0.max_files": "a few", "source.0.settle": "a bit"},
+			map[string]string{"source.0.max_bytes": "10"},
 		},
 		{
 			"of an event trigger", s.at("/cards/" + string(arrivals)),
 			url.Values{"name": {"Arrivals"}, "seen.name": {"Arrivals"}, "event.source": {"calls"}, "event.size": {"ten"}, "event.window": {"1e3"}},
-			map[string]string{"event.size": "ten", "event.window": "1e3"}, nil,
+			map[string]string{"event.size": "ten", "event.window": "1e3"},
+			nil,
 		},
 	} {
 		status, body := s.change(t, form.at, form.send)
