@@ -23,7 +23,8 @@ const twinsAmong = 100
 const twinsAtOnce = 400
 
 // Twins finds, for each of runs that has one, the newest earlier run of the same
-// object that asked for the same: with equal properties and picks, by hand, no longer than engine.TwinWindow before it.
+// object that asked for the same: with equal properties and picks, of the
+// same person or program, no longer than engine.TwinWindow before it.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	twins := map[engine.ID]engine.Twin{}
 	for some := range slices.Chunk(runs, twinsAtOnce) {
@@ -54,7 +55,7 @@ func (s *Store) twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, twin FROM (SELECT r.id, (
   SELECT t.id FROM (
     SELECT id, properties, pick, due, previous, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
-  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" NOT IN ('schedule', 'event')
+  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" = r."by"
   ORDER BY t.id DESC LIMIT 1
 ) AS twin FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a JOIN run AS r ON r.id = a.id) AS pairs WHERE twin IS NOT NULL`), append([]any{twinsAmong}, args...)...)
 	if err != nil {

@@ -36,6 +36,7 @@ func TestA20ARunThatAsksForTheSameAsOneBefore(t *testing.T) {
 			"other properties":      start(42*time.Second, func(r *engine.Run) { r.Properties = map[string]string{"day": "2"} }),
 			"other files":           start(43*time.Second, func(r *engine.Run) { r.Pick = &engine.Selection{Keys: []string{"a.csv"}} }),
 			"by a schedule":         start(44*time.Second, func(r *engine.Run) { r.By, r.Due = "schedule", dbtest.Noon }),
+			"by somebody else":      start(44100*time.Millisecond, func(r *engine.Run) { r.By = "sample" }),
 			"run again":             start(44500*time.Millisecond, func(r *engine.Run) { r.Repeats = first.ID }),
 			"goes on from another":  start(45*time.Second, func(r *engine.Run) { r.Previous = first.ID }),
 			"the same, much later":  start(time.Minute+engine.TwinWindow, nil),

@@ -50,3 +50,12 @@ func (l Listing) twin(r engine.Run) (engine.Twin, bool) {
 	t, ok := l.Twins[r.ID]
 	return t, ok
 }
+
+// twinWords go on after the name of an earlier run that asked for the same.
+func (v View) twinWords() string {
+	words := ", which started " + show.Length(v.Twin.Before) + " before."
+	if v.Run.Open() {
+		words += " If it was asked for twice by mistake, stop one of them."
+	}
+	return words
+}
