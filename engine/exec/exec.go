@@ -189,7 +189,9 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	claimed := e.slots.end(written)
 	e.settle(claimed)
 	e.answered(group)
-	clear(e.readied)
+	if len(e.readied) > 0 { // a map that was large once is slow to clear
+		e.readied = map[engine.NodeKey]*engine.NodeRun{}
+	}
 	var starts []starting
 	for i, w := range written {
 		if w.Err == nil {
