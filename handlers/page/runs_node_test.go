@@ -71,7 +71,7 @@ func TestTheMenuOfANodeSkipsAndStops(t *testing.T) {
 			t.Errorf("%s is offered %q, want %q", of, got, want[of])
 		}
 	}
-	contains(t, "the panel of a skipped node", offered["one that was skipped"], "Skipped by owner: &lt;script&gt;")
+	contains(t, "the panel of a skipped node", offered["one that was skipped"], "Skipped by owner: &lt;script&gt;", "Skipped by hand")
 	contains(t, "the timeline", timeline, "Told not to run: raw-to-curated", "(skipped by owner: ")
 	if got := run.Remark(engine.Run{Skips: skips}); got != "1 node skipped by hand" {
 		t.Errorf("the list of runs says %q", got)

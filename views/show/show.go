@@ -49,10 +49,14 @@ func OfState(s engine.State) Sign {
 	return Sign{"circle-dashed", string(s), "idle"}
 }
 
-// OfNode is the sign of a node run: of one that a person has marked it says so.
+// OfNode is the sign of a node run: of one that a person has marked or skipped it says
+// so.
 func OfNode(n *engine.NodeRun) Sign {
-	if n.Marked() {
+	switch {
+	case n.Marked():
 		return Marked(OfState(n.State))
+	case n.PassedOver():
+		return Sign{"skip-forward", "Skipped by hand", "idle"}
 	}
 	return OfState(n.State)
 }

@@ -175,8 +175,11 @@ func runRows(t *table, r *control.Run) {
 
 // stateOf is the word for how a node run stands.
 func stateOf(n *engine.NodeRun) string {
-	if n.Marked() {
+	switch {
+	case n.Marked():
 		return states[n.State] + ", marked"
+	case n.PassedOver():
+		return states[n.State] + " by hand"
 	}
 	return states[n.State]
 }
