@@ -219,3 +219,30 @@ func TestASkippedNodeIsDoneAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestANodeIsSteeredThroughAnotherServer than the one that works on it.
+func TestANodeIsSteeredThroughAnotherServer(t *testing.T) {
+	t.Parallel()
+	onPostgres(t, func(t *testing.T, h *house) {
+		other := h.another(4, 0)
+		id := h.draw("start -> a", "a -> alarm on stopped", "alarm -> report on succeeded")
+		h.work.do["a"], other.work.do["a"] = untilStopped, untilStopped
+		run, err := h.exec.StartWorkflow(t.Context(), id, nil, "owner")
+		must(t, err)
+		h.await(run.ID, "a runs", states("a.1.1 running"))
+
+		_, err = other.exec.Skip(t.Context(), run.ID, h.refs["alarm"], "owner", "")
+		must(t, err)
+		_, twice := h.exec.Skip(t.Context(), run.ID, h.refs["alarm"], "other", "")
+		_, err = other.exec.StopNode(t.Context(), run.ID, h.refs["a"], 1, "owner")
+		must(t, err)
+		run, nodes := h.ends(run.ID)
+
+		if got, want := said(nodes), "a.1.1 stopped, alarm.1.1 skipped, report.1.1 succeeded"; got != want || run.Outcome != engine.RunPartlyFailed {
+			t.Errorf("got %s, %s; want %s, partly failed", got, run.Outcome, want)
+		}
+		if engine.CodeOf(twice) != engine.Conflict {
+			t.Errorf("the second skip at the first server is told %v, want a conflict", twice)
+		}
+	})
+}
