@@ -34,7 +34,7 @@ func diskHue(b Busy) string {
 func diskWords(b Busy) string {
 	of := "of " + engine.Bytes(b.Disk) + "."
 	if b.Tight() {
-		return of + " Nearly full: free some space, or move the data folder (--data)."
+		return of + " Nearly full: free some space, or move the data folder."
 	}
 	return of
 }
