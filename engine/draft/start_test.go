@@ -136,7 +136,7 @@ func TestAnArgumentWithAPlaceholderThatIsNoneIsRefused(t *testing.T) {
 	right := engine.Action{Ref: job(2), Arguments: map[string]string{"Day": "{{due.date}} {{ run.id }}", "Braces": "{ {x} }"}}
 
 	faults := wrong.Faults()
-	if len(faults) != 1 || faults[0].Field != "arguments" || !strings.Contains(faults[0].Message, "The argument Day uses {{due.day}}, which does not exist. There are {{due.date}}") {
+	if len(faults) != 1 || faults[0].Field != "arguments" || !strings.Contains(faults[0].Message, "The argument Day uses {{due.day}}, which does not exist, at character 1. There are {{due.date}}") {
 		t.Errorf("faults of {{due.day}}: %v, want one that says which there are", faults)
 	}
 	if faults := right.Faults(); len(faults) != 0 {
