@@ -58,6 +58,14 @@ test("Resume of a failed run opens its dialog however early it is pressed", asyn
   await page.getByTestId("resume").waitFor();
 });
 
+test("a card of a graph that is pressed before its script is there opens its panel", async () => {
+  const { page, come } = await late(run("two", "pass", "--wait"));
+  await page.locator("dog-canvas .node", { hasText: "by hand" }).click({ noWaitAfter: true });
+  come();
+  await page.locator("#panel h2", { hasText: "by hand" }).waitFor();
+  await page.locator("dog-canvas .node[aria-selected=true]", { hasText: "by hand" }).waitFor();
+});
+
 test("the search of every page waits for its script", async () => {
   const { page, come } = await late("/jobs");
   await page.getByRole("button", { name: /^Search/ }).click({ noWaitAfter: true });

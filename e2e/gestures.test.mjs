@@ -197,7 +197,7 @@ test("a name given on the canvas stands in the panel, beside what was typed ther
   await card("two").click();
   const panel = page.locator("#panel");
   await panel.locator("h2", { hasText: `two ${count}` }).waitFor();
-  await panel.getByLabel("Retries").fill("7");
+  await panel.locator("#retries").fill("7");
   await panel.locator('[name="source.0.path"]').fill("landing/*.csv");
   await panel.locator('[name="sink.0.path"]').fill("lake/two");
   await card("two").locator("b").dblclick();
@@ -205,7 +205,7 @@ test("a name given on the canvas stands in the panel, beside what was typed ther
   await page.keyboard.press("Enter");
   await panel.locator("h2", { hasText: `three ${count}` }).waitFor();
   assert.equal(await panel.getByLabel("Name", { exact: true }).inputValue(), `three ${count}`);
-  assert.equal(await panel.getByLabel("Retries").inputValue(), "7");
+  assert.equal(await panel.locator("#retries").inputValue(), "7");
   await panel.getByRole("button", { name: "Save" }).click();
   await panel.getByText("Saved in the draft.").waitFor();
   await card("three").waitFor();

@@ -9,16 +9,16 @@ import { led } from "./led";
 const meantElsewhere = 500; // ms
 
 const from = led();
-let pressed: HTMLButtonElement | undefined;
+let pressed: HTMLElement | undefined; // a button, or a card of a graph
 const changed = new Map<EventTarget, string>();
 
 function press(event: MouseEvent): void {
-  const button = (event.target as Element).closest<HTMLButtonElement>("button");
-  if (!button) return;
+  const target = (event.target as Element).closest<HTMLElement>("button, dog-canvas .node");
+  if (!target) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   pressed?.removeAttribute("aria-busy");
-  pressed = from && button.closest(".actions") ? undefined : button;
+  pressed = from && target.closest(".actions") ? undefined : target;
   pressed?.setAttribute("aria-busy", "true");
 }
 
@@ -32,7 +32,8 @@ function ready(): void {
   if (from) hold(document.querySelector<HTMLElement>(".top .actions"));
   for (const [field, type] of changed) field.dispatchEvent(new Event(type, { bubbles: true }));
   pressed?.removeAttribute("aria-busy");
-  if (pressed?.isConnected) pressed.click();
+  if (pressed instanceof HTMLButtonElement) pressed.click();
+  else pressed?.dispatchEvent(new Event("dogear:pressed", { bubbles: true })); // a canvas goes by pointers, not by clicks
 }
 
 // hold keeps the buttons of the head still on a page to which a press elsewhere

@@ -99,6 +99,11 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
       if (card) this.view.come(card);
       if (card && card !== this.focused) this.chosen.rove(card);
     });
+    // A card that was pressed before this script was there (static/src/early.ts).
+    this.addEventListener("dogear:pressed", (event) => {
+      const card = (event.target as Element).closest<HTMLElement>(".node")?.dataset["id"];
+      if (card) this.select([card]);
+    });
     // What is typed where nothing has the focus is meant for the graph.
     document.addEventListener("keydown", (event) => {
       if (event.target === document.body && event.key === "/") {

@@ -141,11 +141,14 @@ export class Panel {
   private async compare(): Promise<void> {
     await this.saving; // its answer is the newest there is
     const { box, shown } = this;
-    if (!box || !shown || !draftOf(box)) return;
+    if (!box || !shown || !draftOf(box).base) return;
     const answer = await fetch(this.address(shown)).catch(() => undefined);
     if (!answer?.ok) return;
-    const there = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (shown !== this.shown || draftOf(there) === draftOf(box)) return;
+    const there = draftOf(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    const here = draftOf(box);
+    if (shown !== this.shown || !here.base) return;
+    if (there.name && there.name !== here.name) this.renamed(shown, there.name);
+    if (there.base === here.base) return;
     if (this.unsaved) this.warn();
     else this.ask(shown);
   }
@@ -256,9 +259,8 @@ export class Panel {
 }
 
 // draftOf is the name and the newest change of the job or crawler that root shows.
-function draftOf(root: ParentNode): string {
-  const base = root.querySelector<HTMLInputElement>("#panel-form [name=base]")?.value;
-  return base === undefined ? "" : `${base} ${root.querySelector("h2")?.textContent}`;
+function draftOf(root: ParentNode): { name?: string; base?: string } {
+  return { name: root.querySelector("h2")?.textContent ?? undefined, base: root.querySelector<HTMLInputElement>("#panel-form [name=base]")?.value };
 }
 
 // focusIn is the id of the field in box that has the focus.
