@@ -11,8 +11,9 @@ import (
 	"dogear/views/show"
 )
 
-// barsAtOnce is how many attempts the timeline shows before it is asked for more.
-const barsAtOnce = 200
+// barsAtOnce is how many attempts the timeline shows before it is asked for more:
+// several times what is seen of it without scrolling.
+const barsAtOnce = 60
 
 // pace is when the timeline of a run under way is drawn again: as the run moves
 // on, and where that is many bars at a time, every few seconds.

@@ -120,7 +120,7 @@ func TestPagesOfALargeTimelineKeepTheOrder(t *testing.T) {
 	all, _ := v.bars()
 
 	ordered := slices.IsSortedFunc(all, func(a, b span) int { return a.node.Started.Compare(b.node.Started) })
-	if len(first) != barsAtOnce || more != 50 || len(all) != 250 || !ordered || first[199].name != all[199].name {
+	if len(first) != barsAtOnce || more != 250-barsAtOnce || len(all) != 250 || !ordered || first[barsAtOnce-1].name != all[barsAtOnce-1].name {
 		t.Errorf("%d bars and %d more, then %d, in order: %t", len(first), more, len(all), ordered)
 	}
 }
