@@ -49,6 +49,7 @@ func stories() []story {
 		{name: "calls", begin: callStory},
 		{name: "arrivals", begin: arrivalStory},
 		{name: "stop", begin: stopStory},
+		{name: "lost", begin: lostStory},
 		{name: "scripts", begin: scriptStory},
 		{name: "scripts taken up", first: "shim.release.after 1", begin: scriptStory},
 		{name: "rows", begin: rowStory},
@@ -235,22 +236,42 @@ func scriptStory(t *testing.T, data, _ string) telling {
 	return telling{act: ended(1), check: func(t *testing.T) { t.Helper(); assertRanOnce(t, data, effects, "in the end") }}
 }
 
-// stopStory is a script that does not obey, and that somebody stops.
-func stopStory(t *testing.T, data, _ string) telling {
+// lostStory is a script that kills its shim and goes on.
+func lostStory(t *testing.T, data, _ string) telling {
+	began := filepath.Join(data, "began")
+	scriptJob(t, data, "alone", &engine.ScriptJob{Body: fmt.Sprintf(`
+import os, signal, time
+open(%q, "a").write("x")
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(600)
+`, began)})
+	return telling{act: orders("alone", 1), check: func(t *testing.T) {
+		t.Helper()
+		assertBeganOnce(t, data, began, engine.RunFailed)
+	}}
+}
+
+// scriptJob makes and publishes a job that is a script.
+func scriptJob(t *testing.T, data, name string, script *engine.ScriptJob) {
+	t.Helper()
 	store := openForTest(t, data)
 	defer store.Close()
 	now := time.Now().UTC()
+	id, err := store.CreateJob(t.Context(), name, engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: script}, "test", now)
+	must(t, err)
+	_, err = store.PublishJob(t.Context(), id, "test", now)
+	must(t, err)
+}
+
+// stopStory is a script that does not obey, and that somebody stops.
+func stopStory(t *testing.T, data, _ string) telling {
 	began := filepath.Join(data, "began")
-	body := engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Grace: 1, Body: fmt.Sprintf(`
+	scriptJob(t, data, "endless", &engine.ScriptJob{Grace: 1, Body: fmt.Sprintf(`
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open(%q, "a").write("x")
 time.sleep(600)
-`, began)}}
-	id, err := store.CreateJob(t.Context(), "endless", body, "test", now)
-	must(t, err)
-	_, err = store.PublishJob(t.Context(), id, "test", now)
-	must(t, err)
+`, began)})
 	asked := false
 	return telling{act: func(ctx context.Context, p *product) bool {
 		over := orders("endless", 1)(ctx, p)
@@ -262,22 +283,29 @@ time.sleep(600)
 		return over
 	}, check: func(t *testing.T) {
 		t.Helper()
-		store := openForTest(t, data)
-		defer store.Close()
-		runs, err := store.Runs(t.Context(), engine.RunFilter{Limit: 9})
-		must(t, err)
-		if len(runs) != 1 || runs[0].Outcome != engine.RunStopped {
-			t.Fatalf("the runs are %+v, want one that was stopped", runs)
-		}
-		if text, err := os.ReadFile(began); err != nil || string(text) != "x" {
-			t.Errorf("the script began %d times (%v), want once", len(text), err)
-		}
-		for _, marked := range (shim.Processes{}).Marked() {
-			if strings.HasPrefix(marked.Marker, string(runs[0].ID)) {
-				t.Errorf("process %d (%s) is left", marked.PID, marked.Name)
-			}
-		}
+		assertBeganOnce(t, data, began, engine.RunStopped)
 	}}
+}
+
+// assertBeganOnce checks that the one run has ended so, that its script has begun
+// once, and that nothing of it is left.
+func assertBeganOnce(t *testing.T, data, began string, outcome engine.Outcome) {
+	t.Helper()
+	store := openForTest(t, data)
+	defer store.Close()
+	runs, err := store.Runs(t.Context(), engine.RunFilter{Limit: 9})
+	must(t, err)
+	if len(runs) != 1 || runs[0].Outcome != outcome {
+		t.Fatalf("the runs are %+v, want one that is %s", runs, outcome)
+	}
+	if text, err := os.ReadFile(began); err != nil || string(text) != "x" {
+		t.Errorf("the script began %d times (%v), want once", len(text), err)
+	}
+	for _, marked := range (shim.Processes{}).Marked() {
+		if strings.HasPrefix(marked.Marker, string(runs[0].ID)) {
+			t.Errorf("process %d (%s) is left", marked.PID, marked.Name)
+		}
+	}
 }
 
 // rowStory is a table that is copied into another, row by row.
