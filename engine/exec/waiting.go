@@ -31,75 +31,6 @@ func (e *Exec) unblock() {
 	clear(e.blocked)
 }
 
-// claiming lets a step start at once the ready nodes that it makes, where
-// there is room: the next node then starts after one flush of the disk.
-func (e *Exec) claiming(i item) flow.Step {
-	step, stopping, owner := i.step, e.stopping(), e.id()
-	decide := step.Decide
-	var claimed, ended, readied []engine.NodeKey
-	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
-		// Decided before from what was remembered, it may have taken a seat that it
-		// does not need.
-		e.slots.undo(claimed, ended)
-		for _, key := range readied {
-			delete(e.readied, key)
-		}
-		claimed, ended, readied = nil, nil, nil
-		w, err := decide(run, st)
-		if err != nil {
-			return w, err
-		}
-		for k := range w.Nodes {
-			if n := &w.Nodes[k]; step.Ends && n.State.Done() && e.works(n.Key()) {
-				e.slots.ends(*n)
-				ended = append(ended, n.Key())
-			}
-		}
-		for _, n := range turns(w.Nodes) {
-			if n.State != engine.Ready || !n.NotBefore.IsZero() && n.NotBefore.After(e.Now()) {
-				continue
-			}
-			ok, why, startable, elsewhere := false, "waits until its run goes on", false, false
-			head := st.Head(n.Ref)
-			if n.Ref.Kind == engine.KindJob {
-				e.slots.setLimit(n.Ref, head.MaxRuns)
-			}
-			switch {
-			case !w.Run.Paused.IsZero() || stopping:
-			case i.starts == nil && e.leaves(n):
-				why = "waits for a server that has its folders"
-			default:
-				startable = true
-				ok, why = e.claimInTurn(n, i.starts != nil)
-			}
-			if ofJob, ofPool := e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
-				e.slots.undo([]engine.NodeKey{n.Key()}, nil)
-				ok, why, elsewhere = false, "waits until another server has ended a run of "+n.Name+", or one in its pool", true
-			}
-			switch {
-			case !ok && i.starts != nil && elsewhere:
-				return flow.Writes{}, errNoRoomElsewhere
-			case !ok && i.starts != nil:
-				return flow.Writes{}, errNoRoom
-			case !ok && !stopping:
-				n.Why = why
-				if startable {
-					e.readied[n.Key()] = n
-					readied = append(readied, n.Key())
-				}
-			case ok:
-				claimed = append(claimed, n.Key())
-				// The version that starts is the one of this moment (model.md, Runs).
-				n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, owner
-				e.ahead(n, w.Run.Properties)
-				restate(w.Events, n)
-			}
-		}
-		return w, nil
-	}
-	return step
-}
-
 // byTurn orders nodes as they have their turn: the highest priority first, then the
 // oldest run, so that what has begun comes to its end, then what waits longest.
 func byTurn(a, b *engine.NodeRun) int {
@@ -114,52 +45,6 @@ func turns(nodes []engine.NodeRun) []*engine.NodeRun {
 	}
 	slices.SortStableFunc(order, byTurn)
 	return order
-}
-
-// claimInTurn takes a slot for a node, unless another has its turn before it and would
-// find no other. called says that it was called from the line.
-func (e *Exec) claimInTurn(n *engine.NodeRun, called bool) (ok bool, why string) {
-	if ok, why = e.slots.claim(n, nil); !ok {
-		return ok, why
-	}
-	first := e.inFront(n, called)
-	if len(first) == 0 {
-		return ok, why
-	}
-	e.slots.undo([]engine.NodeKey{n.Key()}, nil)
-	return e.slots.claim(n, first)
-}
-
-// inFront are the nodes that have their turn before n: nearly always none. Those that
-// wait for more than a place do not hold it up. In front of one that was called from
-// the line is only what has become ready since.
-func (e *Exec) inFront(n *engine.NodeRun, called bool) []*engine.NodeRun {
-	var list []*engine.NodeRun
-	for _, w := range e.readied {
-		if byTurn(w, n) < 0 {
-			list = append(list, w)
-		}
-	}
-	if called {
-		return list
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, w := range e.called {
-		if byTurn(w, n) < 0 {
-			list = append(list, w)
-		}
-	}
-	for i := range e.waiting {
-		w := &e.waiting[i]
-		if byTurn(w, n) >= 0 {
-			break
-		}
-		if !e.paused[w.Run] && !e.blocked[w.Ref] && !e.left(w) {
-			list = append(list, w)
-		}
-	}
-	return list
 }
 
 // works reports whether an attempt of this server works on a node.
@@ -209,16 +94,6 @@ func (e *Exec) answered(group []item) {
 	for i := range group {
 		if n := group[i].starts; n != nil {
 			delete(e.called, n.Key())
-		}
-	}
-}
-
-// restate makes the event of a node say the state it went to at once.
-func restate(events []engine.Event, n *engine.NodeRun) {
-	for i := range events {
-		e := &events[i]
-		if e.Card == n.Ref.String() && e.Start == n.Start && e.Attempt == n.Attempt {
-			e.State = string(n.State)
 		}
 	}
 }
