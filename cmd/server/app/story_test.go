@@ -236,13 +236,18 @@ func scriptStory(t *testing.T, data, _ string) telling {
 	return telling{act: ended(1), check: func(t *testing.T) { t.Helper(); assertRanOnce(t, data, effects, "in the end") }}
 }
 
-// lostStory is a script that kills its shim and goes on.
+// lostStory is a script that kills its shim, and the maker before it, which would
+// end the script else.
 func lostStory(t *testing.T, data, _ string) telling {
 	began := filepath.Join(data, "began")
 	scriptJob(t, data, "alone", &engine.ScriptJob{Body: fmt.Sprintf(`
 import os, signal, time
 open(%q, "a").write("x")
-os.kill(os.getppid(), signal.SIGKILL)
+shim = os.getppid()
+maker = int(open(f"/proc/{shim}/stat").read().rpartition(")")[2].split()[1])
+if "dogear" in open(f"/proc/{maker}/comm").read():  # not whoever takes orphans
+    os.kill(maker, signal.SIGKILL)
+os.kill(shim, signal.SIGKILL)
 time.sleep(600)
 `, began)})
 	return telling{act: orders("alone", 1), check: func(t *testing.T) {

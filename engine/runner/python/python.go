@@ -109,8 +109,8 @@ func (w *work) run(ctx context.Context) (runner.Result, error) {
 
 // follow is told of the script whose outputs go into the log.
 func (w *work) follow(child *shim.Child) {
-	w.out = tail{file: filepath.Join(child.Dir, shim.OutFile), level: runner.Out, host: w.host, limit: w.LogLimit}
-	w.err = tail{file: filepath.Join(child.Dir, shim.ErrFile), level: runner.Err, host: w.host, limit: w.LogLimit, dir: child.Dir + "/"}
+	w.out = tail{of: child, name: shim.OutFile, level: runner.Out, host: w.host, limit: w.LogLimit}
+	w.err = tail{of: child, name: shim.ErrFile, level: runner.Err, host: w.host, limit: w.LogLimit, dir: child.Dir + "/"}
 	if w.Left != nil {
 		w.out.seen, w.err.seen = w.Left.Logged[runner.Out], w.Left.Logged[runner.Err]
 	}

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -272,6 +273,40 @@ func TestALogThatIsTooLongIsCut(t *testing.T) {
 	log := h.log()
 	if result.State != engine.Succeeded || len(log) > 1<<20 || strings.Count(log, "warn the log is cut here") != 1 || strings.Contains(log, "last") {
 		t.Errorf("got %s and %d bytes of log, want success and a log that says once that it was cut", result.State, len(log))
+	}
+}
+
+// TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone: it is neither read, nor
+// cut, nor waited for.
+func TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]string{
+		"a pipe":             "os.mkfifo(f)",
+		"a link":             "os.symlink(%q, f)",
+		"another name of it": "os.link(%q, f)",
+		"a folder":           "os.mkdir(f)",
+		"nothing":            "pass",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			precious := filepath.Join(t.TempDir(), "precious")
+			must(t, os.WriteFile(precious, bytes.Repeat([]byte("secret\n"), 10_000), 0o600))
+			if strings.Contains(put, "%q") {
+				put = fmt.Sprintf(put, precious)
+			}
+			r, h := runnerOf(t), newHost()
+			r.LogLimit = 1 << 10
+
+			result, err := r.Run(t.Context(), attempt(t, engine.ScriptJob{Body: "import os\nfor f in ['../out', '../err']:\n  os.unlink(f)\n  " + put + "\nos._exit(7)\n"}), h)
+			must(t, err)
+
+			if result.State != engine.Failed || *result.Counts.Exit != 7 {
+				t.Errorf("got %+v, want its exit code", result)
+			}
+			if text, err := os.ReadFile(precious); err != nil || len(text) != 70_000 || strings.Contains(h.log()+result.Error, "secret") {
+				t.Errorf("%d bytes are left of another file (%v), and the log is %s", len(text), err, h.log())
+			}
+		})
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
 	"dogear/engine/runner"
+	"dogear/engine/runner/shim"
 )
 
 const (
@@ -21,7 +23,8 @@ const (
 // the other. How far it has come it need not note down: the log has as many
 // lines of its level as were copied.
 type tail struct {
-	file  string
+	of    *shim.Child
+	name  string // of the file
 	level runner.Level
 	host  runner.Host
 	limit int64
@@ -35,10 +38,10 @@ type tail struct {
 
 // copy copies the lines that are whole, and with all the rest too.
 func (t *tail) copy(all bool) {
-	if info, err := os.Stat(t.file); err != nil || info.Size() == t.at {
+	if info, err := os.Lstat(filepath.Join(t.of.Dir, t.name)); err != nil || info.Size() == t.at {
 		return // nothing was written yet, or nothing more
 	}
-	file, err := os.Open(t.file)
+	file, err := t.of.Output(t.name)
 	if err != nil {
 		return
 	}
@@ -66,7 +69,7 @@ func (t *tail) cut(file *os.File) int64 {
 		return 0
 	}
 	if info.Size() > t.limit {
-		_ = os.Truncate(t.file, t.limit) // the next look tries again
+		_ = file.Truncate(t.limit) // the next look tries again
 	}
 	return min(info.Size(), t.limit)
 }
@@ -138,7 +141,10 @@ const (
 
 // last are the last lines of the file that are not blank.
 func (t *tail) last() string {
-	file, err := os.Open(t.file)
+	if t.of == nil {
+		return ""
+	}
+	file, err := t.of.Output(t.name)
 	if err != nil {
 		return ""
 	}

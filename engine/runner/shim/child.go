@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -145,20 +146,53 @@ func (c *Child) Exit() (code int, ok bool) {
 
 // said is what the shim has noted of the beginning and the end of its script.
 func (c *Child) said() string {
-	text, _ := os.ReadFile(filepath.Join(c.Dir, endFile)) // where there is none it says nothing
-	return string(text)
+	file, err := c.open(endFile, os.O_RDONLY)
+	if err != nil {
+		return "" // where there is none it says nothing
+	}
+	defer file.Close()
+	text := make([]byte, len(noEnd))
+	n, _ := io.ReadFull(file, text)
+	return string(text[:n])
+}
+
+// Output opens what the script has written to one of its outputs, for reading and
+// to be cut.
+func (c *Child) Output(name string) (*os.File, error) { return c.open(name, os.O_RDWR) }
+
+// open opens a file of the script, unless the script has put something else in its
+// place: what it names, or a pipe in which nothing ever comes.
+func (c *Child) open(name string, flags int) (*os.File, error) {
+	dir, err := unix.Open(c.Dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: c.Dir, Err: err}
+	}
+	defer func() { _ = unix.Close(dir) }()
+	fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	file := os.NewFile(uintptr(fd), name)
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || !own(info) {
+		closeAll(file)
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return file, nil
 }
 
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
-	text, err := os.ReadFile(filepath.Join(c.Dir, endFile))
-	return err != nil && !errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(string(text), begun)
+	if _, err := os.Lstat(filepath.Join(c.Dir, endFile)); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	said := c.said()
+	return said == "" || strings.HasPrefix(said, begun)
 }
 
 // Here reports whether the files of the script are on this server.
 func (c *Child) Here() bool {
-	_, err := os.Stat(filepath.Join(c.Dir, endFile))
+	_, err := os.Lstat(filepath.Join(c.Dir, endFile))
 	return c.Dir != "" && err == nil
 }
 
@@ -169,6 +203,9 @@ func (c *Child) Close() { closeAll(c.pid, c.over) }
 const (
 	settle = 200 * time.Millisecond
 	pulse  = 5 * time.Millisecond
+	// patience is how long a shim may take to end what its script has started, which
+	// may be thousands.
+	patience = 30 * time.Second
 )
 
 // Stop ends the script and everything it has started: it is asked to end, and
@@ -196,14 +233,24 @@ func (c *Child) wait(most time.Duration) {
 // Sweep kills what is left of the script, wherever it is, and returns once
 // nothing is. What it wrote to its end is kept.
 func (c *Child) Sweep() {
-	// What a script has started is the shim's, should it lose its parents. With
-	// the last of it the shim ends.
-	c.signal(c.Process.PID, stopWord)
-	for wait := settle; !c.gone(context.Background(), wait); wait = time.Second {
-		c.signal(-c.Process.PID, unix.SIGKILL)
+	// What a script has started is the shim's, should it lose its parents, and with
+	// the last of it the shim ends. Without the shim nobody would hold them.
+	for end := time.Now().Add(patience); ; {
+		c.signal(c.Process.PID, unix.SIGCONT)
+		c.signal(c.Process.PID, stopWord)
+		if c.gone(context.Background(), settle) {
+			break
+		}
+		if time.Now().After(end) || !c.ours() {
+			c.signal(-c.Process.PID, unix.SIGKILL)
+		}
 	}
 	Sweep(c.marker) // somebody may have killed the shim before
 }
+
+// ours reports whether the shim is of this version, and not one that would end by
+// the word for it.
+func (c *Child) ours() bool { return nameOf(c.Process.PID) == shimName }
 
 // Sweep kills what carries a marker until nothing does.
 func Sweep(marker string) {
@@ -212,10 +259,9 @@ func Sweep(marker string) {
 	}
 }
 
-// signal signals the shim, or by its negative number its group. Its own word it
-// only gets where it knows it: that of an earlier version would end by it.
+// signal signals the shim, or by its negative number its group.
 func (c *Child) signal(to int, s unix.Signal) {
-	if c.pid == nil || !(Processes{}).Alive(c.Process) || s == stopWord && nameOf(c.Process.PID) != shimName {
+	if c.pid == nil || !(Processes{}).Alive(c.Process) || s == stopWord && !c.ours() {
 		return
 	}
 	failpoint.Hit("shim.kill.before")

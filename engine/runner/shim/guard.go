@@ -12,18 +12,20 @@ import (
 // watching is the guard. It waits for the end of its server, which it sees by
 // the end of its input, and then cuts, once a second, what grows over the limit
 // among the outputs of scripts that have not ended. With the last of them it
-// ends; those that died without an exit code the next server clears away.
+// ends; those that died without an exit code the next server clears away. What a
+// script has put in the place of its files is left alone.
 const watching = `trap '' TERM INT HUP
+plain() { case $(stat -c '%h %F' "$1" 2>&1) in '1 regular'*) ;; *) false ;; esac; }
 read -r gone
 while :; do
 	left=
 	for dir in */; do
 		mark= code=
-		{ read -r mark; read -r code; } <"$dir/end"
+		plain "$dir/end" && { read -r mark; read -r code; } <"$dir/end"
 		[ "$mark" = began ] && [ ! "$code" ] || continue
 		left=yes
 		for file in "$dir/out" "$dir/err"; do
-			[ "$(wc -c <"$file")" -le "$1" ] || truncate -s "$1" "$file"
+			! plain "$file" || [ "$(wc -c <"$file")" -le "$1" ] || truncate -s "$1" "$file"
 		done
 	done
 	[ "$left" ] || exit

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"dogear/engine"
 )
 
@@ -89,17 +91,25 @@ func (s *Shims) KeepOnly(left []engine.Process) error {
 	return err
 }
 
-// asGiven reports whether a folder is one that its script has left as it was.
+// asGiven reports whether a folder is one that its script has left as it was, and
+// whose files nobody has open.
 func asGiven(dir string) bool {
-	said, err := os.ReadFile(filepath.Join(dir, endFile))
-	if err != nil || len(said) != len(noEnd) || string(said[cleanAt:]) != clean {
-		return false
-	}
+	c := &Child{Dir: dir}
 	for _, name := range []string{endFile, ErrFile, OutFile, TextFile} {
-		info, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil || info.Mode() != fileMode || !own(info) {
+		file, err := c.open(name, os.O_RDWR)
+		if err != nil {
 			return false
 		}
+		info, err := file.Stat()
+		// A lease to write is given to who alone has a file open.
+		_, shared := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
+		closeAll(file)
+		if err != nil || info.Mode() != fileMode || shared != nil {
+			return false
+		}
+	}
+	if said := c.said(); len(said) != len(noEnd) || said[cleanAt:] != clean {
+		return false
 	}
 	work := filepath.Join(dir, WorkDir)
 	info, err := os.Lstat(work)

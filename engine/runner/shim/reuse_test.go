@@ -70,6 +70,7 @@ func TestAFolderThatIsNotAsItWasIsRemoved(t *testing.T) {
 		"an output has two names":        "ln ../err ../../second",
 		"the text is gone":               "rm ../script.py",
 		"the exit code was meddled with": "rm ../end; echo x >../end",
+		"a pipe is in the place of one":  "rm ../err; mkfifo ../err",
 		"others may read it":             "chmod 644 ../out",
 		"the folder is a link":           "cd ..; rmdir work; ln -s /tmp work",
 		"its shim was killed":            "kill -KILL $PPID; sleep 600",
@@ -87,6 +88,23 @@ func TestAFolderThatIsNotAsItWasIsRemoved(t *testing.T) {
 				t.Errorf("%q are used again, and it is gone: %v", s.used, gone(child.Dir))
 			}
 		})
+	}
+}
+
+// TestAFolderOfWhichSomebodyHasAFileOpenIsRemoved: a script may have handed its
+// output to a process that is not its own, which writes on.
+func TestAFolderOfWhichSomebodyHasAFileOpenIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	child := over(t, s, command(t, "exit 0"))
+	stranger, err := os.OpenFile(filepath.Join(child.Dir, OutFile), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	defer stranger.Close()
+
+	must(t, s.Clean(child.Process))
+
+	if len(s.used) > 0 || !gone(child.Dir) {
+		t.Error("it is used again")
 	}
 }
 

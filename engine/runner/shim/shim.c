@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,21 +106,12 @@ static bool ready(const int *file, struct script *script) {
 	return script->args != NULL && script->env != NULL && read(file[shim_release], &go, 1) == 1;
 }
 
-// what a shim ignores, for its whole group may be told it.
-static const int whole_group[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
-
-static void each_of_group(void (*what)(int)) {
-	for (size_t i = 0; i < sizeof whole_group / sizeof *whole_group; i++)
-		signal(whole_group[i], what);
-}
-
 // become becomes the script. It shares the memory of the shim until then, which
 // stands still meanwhile: to exchange a memory of its own would take as long as
 // half a script.
 static void become(const int *file, const struct script *script) {
 	sigset_t none;
 	sigemptyset(&none);
-	each_of_group(SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(file[shim_out], STDOUT_FILENO);
 	dup2(file[shim_err], STDERR_FILENO);
@@ -141,6 +133,14 @@ static void note(const int *file, int status) {
 	all(file[shim_end], code, sizeof begun - 1);
 }
 
+// listed is the place of a process in a list, -1 where it has none.
+static int listed(const pid_t *list, size_t n, pid_t pid) {
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == pid)
+			return i;
+	return -1;
+}
+
 // parent is the parent of a process, unless that waits to be collected.
 static pid_t parent(const char *pid) {
 	char path[32], text[512], state;
@@ -155,15 +155,22 @@ static pid_t parent(const char *pid) {
 	return rest != NULL && sscanf(rest, ") %c %d", &state, &of) == 2 && state != 'Z' ? of : 0;
 }
 
-// end_children ends all children. Those of theirs become its own with that.
-static void end_children(void) {
+// end_children ends all children but those of a list, and returns how many will
+// end. What they have started becomes its own child with that.
+static int end_children(const pid_t *but, size_t n) {
 	DIR *proc = opendir("/proc");
+	int ending = 0;
 	if (proc == NULL)
-		return;
-	for (struct dirent *entry; (entry = readdir(proc)) != NULL;)
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent(entry->d_name) == getpid())
-			kill(atoi(entry->d_name), SIGKILL); // nobody else collects it, so the number is its own
+		return 0;
+	for (struct dirent *entry; (entry = readdir(proc)) != NULL;) {
+		pid_t pid = atoi(entry->d_name);
+		if (pid <= 0 || parent(entry->d_name) != getpid() || listed(but, n, pid) >= 0)
+			continue;
+		if (kill(pid, SIGKILL) == 0) // nobody else collects it, so the number is its own
+			ending++;
+	}
 	closedir(proc);
+	return ending;
 }
 
 // answer tells the server the pid of a shim, or why there is none.
@@ -173,35 +180,38 @@ static bool answer(int server, int32_t pid) {
 
 // collect waits until the script has ended and nothing of it is left.
 static void collect(const int *file, pid_t script, const sigset_t *word) {
+	int ending = 0; // that have been killed and not been collected
 	for (bool ended = false, sweep = false;;) {
 		int status;
 		pid_t child;
-		while ((child = waitpid(-1, &status, WNOHANG)) > 0)
+		for (; (child = waitpid(-1, &status, WNOHANG)) > 0; ending--)
 			if (child == script) {
 				note(file, status);
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
 			return;
-		if (sweep)
-			end_children();
-		if (sigwaitinfo(word, NULL) == SHIM_STOP)
+		if (sweep && ending <= 0) // a look at all processes of the system for many at once
+			ending = end_children(NULL, 0);
+		if (sigwaitinfo(word, NULL) == SHIM_STOP) {
 			sweep = true;
+			ending = 0;
+		}
 	}
 }
 
 // hold is a shim. It is in a session of its own, and is not ended by what its
-// whole group is told: it keeps the exit code even then.
+// whole group is told, for it hears but two signals: it keeps the exit code even then.
 static void hold(const int *file, int server) {
 	setsid();
 	prctl(PR_SET_NAME, SHIM_NAME);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); // what loses its parent becomes its child
-	sigset_t word;
+	sigset_t all_signals, word;
+	sigfillset(&all_signals);
+	sigprocmask(SIG_SETMASK, &all_signals, NULL);
 	sigemptyset(&word);
 	sigaddset(&word, SIGCHLD);
 	sigaddset(&word, SHIM_STOP);
-	sigprocmask(SIG_SETMASK, &word, NULL);
-	each_of_group(SIG_IGN);
 	answer(server, getpid());
 	close(server);
 	struct script script;
@@ -236,10 +246,57 @@ static bool asked(int server, int *file) {
 	return true;
 }
 
+// shims are those that the maker has made and that have not ended.
+static pid_t *shims;
+static size_t shim_count;
+
+// keep puts a shim on the list.
+static bool keep(pid_t pid) {
+	pid_t *more = realloc(shims, (shim_count + 1) * sizeof *shims);
+	if (more == NULL)
+		return false;
+	shims = more;
+	shims[shim_count++] = pid;
+	return true;
+}
+
+// collect_shims collects what has ended. What a shim held that somebody has killed
+// is the maker's child now, and is ended.
+static void collect_shims(void) {
+	bool orphans = false;
+	for (;;) {
+		int status;
+		for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+			int at = listed(shims, shim_count, pid);
+			if (at >= 0)
+				shims[at] = shims[--shim_count];
+			orphans = orphans || at < 0 || WIFSIGNALED(status);
+		}
+		if (!orphans)
+			return;
+		orphans = false;
+		end_children(shims, shim_count);
+	}
+}
+
+static void woken(int signal) { (void)signal; }
+
 // make is the maker.
 static void make(int server) {
-	signal(SIGCHLD, SIG_IGN); // a shim that has ended needs nobody to collect it
-	for (int file[shim_files]; asked(server, file);) {
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigset_t child, before;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
+	signal(SIGCHLD, woken); // it comes while ppoll waits, and only then
+	struct pollfd wait = {.fd = server, .events = POLLIN};
+	for (int file[shim_files];;) {
+		int n = ppoll(&wait, 1, NULL, &before);
+		collect_shims();
+		if (n <= 0)
+			continue;
+		if (!asked(server, file))
+			return;
 		pid_t pid = fork();
 		if (pid == 0) {
 			signal(SIGCHLD, SIG_DFL);
@@ -247,7 +304,9 @@ static void make(int server) {
 			_exit(0);
 		}
 		if (pid < 0 && !answer(server, -errno))
-			break;
+			return;
+		if (pid > 0 && !keep(pid))
+			kill(pid, SIGKILL); // its end is seen by the server
 		for (int i = 0; i < shim_files; i++)
 			close(file[i]);
 	}

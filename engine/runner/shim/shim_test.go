@@ -323,7 +323,8 @@ func TestWhatNoMarkerFindsIsEnded(t *testing.T) {
 	}{
 		"the script ends":           {then: "exit 3"},
 		"the script is stopped":     {then: "sleep 600", stop: true},
-		"the script ends its group": {then: "kill -KILL $$"},
+		"the script is killed":      {then: "kill -KILL $$"},
+		"the shim is stopped first": {then: "kill -STOP $PPID; sleep 600", stop: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -343,6 +344,36 @@ func TestWhatNoMarkerFindsIsEnded(t *testing.T) {
 				t.Error("its exit code is lost")
 			}
 		})
+	}
+}
+
+// TestWhatAKilledShimHeldIsEnded: by the maker, to which it falls.
+func TestWhatAKilledShimHeldIsEnded(t *testing.T) {
+	t.Parallel()
+	c := command(t, escape+"kill -KILL $PPID; sleep 600")
+	child := started(t, shims(t), c)
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("the end of the shim is not seen")
+	}
+
+	await(t, "nothing is left", func() bool { return len(escaped(t, child)) == 0 && len(left(c.Marker)) == 0 })
+	if code, ok := child.Exit(); ok || !child.Began() {
+		t.Errorf("got exit code %d, %v, want none of a script that has begun", code, ok)
+	}
+}
+
+// TestHundredsThatEscapeAreEnded: the shim takes as long as it needs.
+func TestHundredsThatEscapeAreEnded(t *testing.T) {
+	t.Parallel()
+	c := command(t, `n=0; while [ $n -lt 300 ]; do n=$((n + 1)); env -i setsid sh -c 'echo $$ >>../pids; exec sleep 600' </dev/null >/dev/null 2>&1 & done; wait`)
+	child := started(t, shims(t), c)
+	await(t, "all have escaped", func() bool { return len(escaped(t, child)) == 300 })
+
+	child.Stop(0)
+
+	if alive := escaped(t, child); len(alive) > 0 {
+		t.Errorf("%d are left", len(alive))
 	}
 }
 
@@ -371,7 +402,7 @@ func TestWhatAKilledShimHeldIsFoundByItsMarker(t *testing.T) {
 // TestWhatTheGroupIsToldDoesNotEndTheShim: a script may tell its group to end.
 func TestWhatTheGroupIsToldDoesNotEndTheShim(t *testing.T) {
 	t.Parallel()
-	for signal, want := range map[string]int{"TERM": 128 + 15, "INT": 128 + 2, "HUP": 128 + 1, "PIPE": 128 + 13} {
+	for signal, want := range map[string]int{"TERM": 128 + 15, "INT": 128 + 2, "HUP": 128 + 1, "PIPE": 128 + 13, "USR1": 128 + 10, "ALRM": 128 + 14} {
 		c := command(t, "kill -"+signal+" 0; exit 0")
 		child := started(t, shims(t), c)
 
@@ -500,6 +531,23 @@ func TestArgumentsAndEnvironmentArriveByteForByte(t *testing.T) {
 		if ok && strings.ToUpper(name) == name && !strings.Contains("PATH ODD PWD _ DOGEAR_NODE HOME TMPDIR", strings.TrimSpace(name)) {
 			t.Errorf("the environment holds %q, which nobody gave", line)
 		}
+	}
+}
+
+// TestAShimWithoutItsFolderIsNotTaken: somebody has cleared it away.
+func TestAShimWithoutItsFolderIsNotTaken(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	bare, err := s.begin()
+	must(t, err)
+	s.spare = []*shim{bare}
+	must(t, os.RemoveAll(bare.dir))
+
+	child := started(t, s, command(t, "exit 2"))
+	child.Wait(t.Context(), 10*time.Second)
+
+	if code, ok := child.Exit(); !ok || code != 2 {
+		t.Errorf("got exit code %d, %v, want 2", code, ok)
 	}
 }
 

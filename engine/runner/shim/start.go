@@ -83,7 +83,7 @@ func (s *Shims) spareLocked() *shim {
 	}
 	waits := s.spare[n-1]
 	s.spare = s.spare[:n-1]
-	if !waits.alive() {
+	if !waits.alive() || !waits.here() {
 		waits.drop()
 		return nil
 	}

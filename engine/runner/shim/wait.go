@@ -60,6 +60,9 @@ func (s *Shims) begin() (*shim, error) {
 	}
 	if err != nil {
 		waits.drop()
+		if errors.Is(err, unix.EAGAIN) {
+			return nil, engine.Errorf(engine.LimitHit, "The system lets this server start no more processes. End some, raise the limit of its user (ulimit -u), or give the server fewer slots; then start again.")
+		}
 		return nil, fmt.Errorf("start a shim: %w", err)
 	}
 	waits.process.Apart, waits.process.Folder = true, name
@@ -145,6 +148,13 @@ func (s *shim) alive() bool {
 		_ = raw.Control(func(fd uintptr) { dead = hasInput(fd) })
 	}
 	return !dead
+}
+
+// here reports whether the folder of a shim is still there: somebody may have
+// cleared it away.
+func (s *shim) here() bool {
+	info, err := s.text.Stat()
+	return err == nil && own(info)
 }
 
 // drop lets a shim end that was never released, and leaves nothing of it.
