@@ -92,7 +92,6 @@ func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *f
 	if err := check(g, again); err != nil {
 		return engine.Run{}, err
 	}
-	again.Start = flow.StartsOf(g, again.Start)
 	now := e.Now().UTC()
 	run := engine.Run{
 		ID: engine.NewID(now), Kind: engine.RunWorkflow, Object: w.ID, Name: w.Name, Version: version, Body: body, Properties: properties,

@@ -49,9 +49,13 @@ func TestARunGoesOnFromAnother(t *testing.T) {
 			graph: []string{"start -> a", "a -> b on succeeded", "a -> alarm on failed"}, fail: []string{"a"}, ran: []string{"a.1.1", "b.1.1"},
 			want: "a.1.1 succeeded, alarm.1.1 skipped, b.1.1 succeeded",
 		},
-		"any waits for what is done again": {
-			graph: []string{"start -> a b", "any: a b -> c on succeeded"}, again: []string{"a"}, ran: []string{"a.1.1", "c.1.1"},
+		"an any gate that a kept node meets does not fire again": {
+			graph: []string{"start -> a b", "any: a b -> c on succeeded"}, fail: []string{"b"}, ran: []string{"b.1.1"},
 			want: "a.1.1 succeeded, b.1.1 succeeded, c.1.1 succeeded",
+		},
+		"an any gate that nothing meets which is kept waits for what is done again": {
+			graph: []string{"start -> a b", "any: a b -> c on succeeded"}, fail: []string{"b"}, again: []string{"a"}, ran: []string{"a.1.1", "c.1.1"},
+			want: "a.1.1 succeeded, b.1.1 failed, c.1.1 succeeded",
 		},
 	}
 	for name, tt := range tests {

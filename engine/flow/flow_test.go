@@ -414,50 +414,117 @@ func TestAStopLeavesNothingOpen(t *testing.T) {
 	})
 }
 
-// TestResumedRunsAgreeWithTheWholeGraph goes on from ended runs with the fates
-// that failed changed to success, from what failed.
+// TestResumedRunsAgreeWithTheWholeGraph goes on from ended runs, from what failed
+// or from nodes that a person chooses, and compares the new run with what the whole
+// graph says of the nodes in it, wherever they were done.
 func TestResumedRunsAgreeWithTheWholeGraph(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		body := drawGraph(t)
-		for i := range body.Triggers { // any gates fire anew only for what is done again: resume's own rule, tested by cases
-			body.Triggers[i].Predicate.Logic = engine.All
-		}
 		g := graph.New(body)
-		first := map[engine.Ref]engine.State{}
+		first, second := map[engine.Ref]engine.State{}, map[engine.Ref]engine.State{}
+		as := rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Failed})
 		for _, ref := range g.Refs() {
-			first[ref] = rapid.SampledFrom([]engine.State{engine.Succeeded, engine.Failed}).Draw(t, "first")
+			first[ref], second[ref] = as.Draw(t, "first"), as.Draw(t, "second")
 		}
 		old := play(t, g, body, "one", func(r *rows) flow.Writes { return flow.Begin(g, r, r.run, "start", noon) }, first)
-		var failed []engine.Ref
-		second := maps.Clone(first)
+		var chosen []engine.Ref
 		for _, n := range old.All() {
-			if n.State == engine.Failed && !slices.Contains(failed, n.Ref) {
-				failed = append(failed, n.Ref)
-				second[n.Ref] = engine.Succeeded
+			if n.State == engine.Failed || n.State == engine.Succeeded && rapid.IntRange(0, 3).Draw(t, "choose") == 0 {
+				chosen = append(chosen, n.Ref)
 			}
 		}
-		if len(failed) == 0 {
+		if len(chosen) == 0 {
 			return
 		}
-		again := flow.Again{Nodes: old.All(), Fired: old.decided(), Start: flow.StartsOf(g, failed), By: "owner"}
-		now := play(t, g, body, "two", func(r *rows) flow.Writes { return flow.Resume(g, r, r.run, again, noon) }, second)
-		anew := map[engine.Ref]bool{}
-		for _, ref := range again.Start {
-			anew[ref] = true
-			for _, next := range g.Downstream(ref) {
-				anew[next] = true
-			}
-		}
-		for _, n := range now.All() {
-			switch {
-			case !anew[n.Ref] && (n.Copied != "one" || n.State != old.nodes[engine.NodeKey{Run: "one", Ref: n.Ref, Start: n.Start, Attempt: n.Attempt}].State):
-				t.Fatalf("%s is %s, copied from %q, want as it ended in the first run", n.Name, n.State, n.Copied)
-			case anew[n.Ref] && n.Copied != "":
-				t.Fatalf("%s was copied and should have been done again", n.Name)
+		again := flow.Again{Nodes: old.All(), Fired: old.decided(), Start: chosen, By: "owner"}
+		redo := flow.NewRedo(g, again)
+		resume := func(r *rows) flow.Writes { return flow.Resume(g, r, r.run, again, noon) }
+		now := play(t, g, body, "two", resume, second)
+		goesOn(t, g, redo, chosen, old, now)
+		same := play(t, g, body, "three", resume, first)
+		for _, ref := range g.Refs() { // what is done again and ends as before changes nothing
+			if was, is := stateOf(old, ref), stateOf(same, ref); is != was {
+				t.Fatalf("%s ended %s, and %s when all that is done again ended as before", ref.ID, was, is)
 			}
 		}
 	})
+}
+
+// goesOn checks that now, which goes on from old, is as a run that never was
+// interrupted: what fired is what its nodes meet, and each start has its trigger.
+func goesOn(t *rapid.T, g *graph.Graph, redo *flow.Redo, chosen []engine.Ref, old, now *rows) {
+	starts := map[engine.Ref]int{}
+	for _, trigger := range g.Triggers() {
+		fires := trigger.ID == "start"
+		if !fires && !trigger.Disabled {
+			met := 0
+			for _, c := range trigger.Predicate.Conditions {
+				if slices.ContainsFunc(now.NodeRuns(c.Ref), func(n engine.NodeRun) bool { return c.Meets(n.As()) }) {
+					met++
+				}
+			}
+			fires = met == len(trigger.Predicate.Conditions) || met > 0 && trigger.Predicate.Logic == engine.Any
+		}
+		is := now.decided()[trigger.ID]
+		if !is.Decided() || fires == is.FiredAt.IsZero() {
+			t.Fatalf("trigger %s is met: %t, and is %+v", trigger.ID, fires, is)
+		}
+		if !fires {
+			continue
+		}
+		if was := old.decided()[trigger.ID]; trigger.Predicate.Logic == engine.Any && !was.FiredAt.IsZero() {
+			firesOnce(t, &trigger, chosen, now)
+		}
+		for _, action := range trigger.Actions {
+			starts[action.Ref]++
+		}
+	}
+	for _, ref := range g.Refs() {
+		runs := now.NodeRuns(ref)
+		if len(runs) == 0 || starts[ref] == 0 && (len(runs) != 1 || runs[0].State != engine.Skipped) {
+			t.Fatalf("%s, which nothing starts, is %+v", ref.ID, runs)
+		}
+		if starts[ref] != 0 && len(runs) != starts[ref] && !slices.Contains(chosen, ref) { // one start of a chosen node is done again
+			t.Fatalf("%s was started %d times and has %+v", ref.ID, starts[ref], runs)
+		}
+		_, begins := redo.Begins(ref)
+		for _, n := range runs {
+			was := old.nodes[engine.NodeKey{Run: "one", Ref: n.Ref, Start: n.Start, Attempt: n.Attempt}]
+			switch {
+			case n.Copied != "" && (!redo.Keeps(&was) || n.State != was.State):
+				t.Fatalf("%s is %s, copied from %+v", n.Name, n.State, was)
+			case n.Copied == "" && !begins && !redo.Follows(ref):
+				t.Fatalf("%s is %s and should have been kept", n.Name, n.State)
+			}
+		}
+	}
+	for _, n := range old.All() {
+		if redo.Keeps(&n) && now.nodes[engine.NodeKey{Run: now.run.ID, Ref: n.Ref, Start: n.Start, Attempt: n.Attempt}].Copied == "" {
+			t.Fatalf("%s.%d was to be kept and was not", n.Name, n.Start)
+		}
+	}
+}
+
+// firesOnce checks that an any gate that had fired has started nothing once more
+// where a node that is kept meets it.
+func firesOnce(t *rapid.T, gate *engine.Trigger, chosen []engine.Ref, now *rows) {
+	kept := slices.ContainsFunc(gate.Predicate.Conditions, func(c engine.Condition) bool {
+		return slices.ContainsFunc(now.NodeRuns(c.Ref), func(n engine.NodeRun) bool { return n.Copied != "" && c.Meets(n.As()) })
+	})
+	for _, action := range gate.Actions {
+		for _, n := range now.NodeRuns(action.Ref) {
+			if kept && n.By == gate.ID && n.Copied == "" && !slices.Contains(chosen, n.Ref) {
+				t.Fatalf("%s had fired for what is kept and started %s once more", gate.ID, n.Name)
+			}
+		}
+	}
+}
+
+// stateOf is how the last start of a node ended.
+func stateOf(r *rows, ref engine.Ref) engine.State {
+	runs := r.NodeRuns(ref)
+	return runs[len(runs)-1].State
 }
 
 // play takes a run to its end with one fate for each node.

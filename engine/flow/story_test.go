@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "rewrite what the stories say")
 // TestStories plays each file of testdata: a graph, what happens to a run of it, and
 // what the rules say of each. "a b -> c on succeeded" is a trigger; what nothing
 // starts is started with the run. "any:" before the line makes one condition enough.
+// "resume a b" goes on from the run, which has ended, in a new one that does a and b again.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -112,6 +113,14 @@ func tell(t *testing.T, lines, events string) string {
 		var w flow.Writes
 		var err error
 		switch what {
+		case "resume":
+			again := flow.Again{Nodes: r.All(), Fired: r.decided(), By: "owner"}
+			for name := range strings.FieldsSeq(of) {
+				again.Start = append(again.Start, job(name))
+			}
+			next := engine.Run{ID: r.run.ID + "+", Started: noon, Body: *body, Previous: r.run.ID}
+			r = &rows{t: t, run: next, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+			w = flow.Resume(g, r, r.run, again, noon)
 		case "skip":
 			w, err = flow.Skip(g, r, r.run, job(of), "owner", "", noon)
 		case "unskip":

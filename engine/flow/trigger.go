@@ -44,13 +44,20 @@ func (s *step) metBefore(c engine.Condition, node engine.NodeRun) bool {
 func (s *step) lasts(ref engine.Ref) []engine.NodeRun {
 	var lasts []engine.NodeRun
 	for _, n := range s.runs(ref) {
-		i := slices.IndexFunc(lasts, func(l engine.NodeRun) bool { return l.Start == n.Start })
-		switch {
-		case i < 0:
-			lasts = append(lasts, n)
-		case n.Attempt > lasts[i].Attempt:
-			lasts[i] = n
-		}
+		lasts = withLast(lasts, n)
+	}
+	return lasts
+}
+
+// withLast is lasts with n, which is of the same node, where n is the last attempt
+// of its start so far.
+func withLast(lasts []engine.NodeRun, n engine.NodeRun) []engine.NodeRun {
+	i := slices.IndexFunc(lasts, func(l engine.NodeRun) bool { return l.Start == n.Start })
+	switch {
+	case i < 0:
+		return append(lasts, n)
+	case n.Attempt > lasts[i].Attempt:
+		lasts[i] = n
 	}
 	return lasts
 }
