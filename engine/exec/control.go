@@ -122,32 +122,9 @@ func (e *Exec) againOf(ctx context.Context, old *engine.Run, how Resume, by stri
 		again.Fired[t.Trigger] = t
 	}
 	if len(again.Start) == 0 && len(again.Marks) == 0 {
-		again.Start = unfinished(again.Nodes)
+		again.Start = flow.Unfinished(again.Nodes)
 	}
 	return again, nil
-}
-
-// unfinished are the nodes whose last attempt did not succeed.
-func unfinished(nodes []engine.NodeRun) []engine.Ref {
-	last := map[engine.Ref]engine.NodeRun{}
-	var order []engine.Ref
-	for _, n := range nodes {
-		was, ok := last[n.Ref]
-		if !ok {
-			order = append(order, n.Ref)
-		}
-		if !ok || n.Start > was.Start || n.Start == was.Start && n.Attempt > was.Attempt {
-			last[n.Ref] = n
-		}
-	}
-	return slices.DeleteFunc(order, func(ref engine.Ref) bool {
-		switch last[ref].State {
-		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
-			return false
-		default:
-			return true
-		}
-	})
 }
 
 // check refuses nodes that cannot be done again or marked.

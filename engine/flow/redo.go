@@ -55,6 +55,30 @@ func NewRedo(g *graph.Graph, again Again) *Redo {
 	return r
 }
 
+// Unfinished are the nodes whose last attempt did not succeed, in the order of
+// nodes: what is done again where nobody chooses.
+func Unfinished(nodes []engine.NodeRun) []engine.Ref {
+	last := map[engine.Ref]engine.NodeRun{}
+	var order []engine.Ref
+	for _, n := range nodes {
+		was, ok := last[n.Ref]
+		if !ok {
+			order = append(order, n.Ref)
+		}
+		if !ok || n.Start > was.Start || n.Start == was.Start && n.Attempt > was.Attempt {
+			last[n.Ref] = n
+		}
+	}
+	return slices.DeleteFunc(order, func(ref engine.Ref) bool {
+		switch last[ref].State {
+		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
+			return false
+		default:
+			return true
+		}
+	})
+}
+
 // Begins reports whether ref begins at once, and with which earlier start: the
 // last of those that no trigger brings again. A chosen node that comes after
 // another one is left to the triggers.

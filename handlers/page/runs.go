@@ -66,6 +66,7 @@ func (p *Pages) runRoutes() []web.Route {
 		post("/runs/:id/properties", p.setProperties),
 		get("/runs/:id/resume", p.askResume),
 		post("/runs/:id/resume", p.resumeRun),
+		post("/runs/:id/resume/nodes", p.resumeNodes),
 		post("/runs/:id/again", p.runAgain),
 	}
 }

@@ -38,26 +38,23 @@ func (p *Pages) askResume(c web.Ctx) error {
 	return web.Render(c, http.StatusOK, run.ResumeDialog(run.NewResume(v, c.QueryParam("node"), c.QueryParam("do"))))
 }
 
-// resumeRun answers POST /runs/:id/resume with the page of the run that goes
-// on, or with the dialog as it was filled in and what is wrong.
-func (p *Pages) resumeRun(c web.Ctx) error {
-	v, err := p.runView(c)
+// resumeNodes answers POST /runs/:id/resume/nodes with what becomes of each node if
+// the run goes on as the dialog is filled in.
+func (p *Pages) resumeNodes(c web.Ctx) error {
+	asked, _, err := p.askedResume(c)
 	if err != nil {
 		return err
 	}
-	asked := run.NewResume(v, "", "")
-	asked.Newest, asked.Why = c.FormValue("definition") == "newest", strings.TrimSpace(c.FormValue("why"))
-	for _, ref := range asked.Nodes() {
-		if deed := c.FormValue("do." + ref.String()); run.IsDeed(deed) {
-			asked.Do[ref] = run.Deed(deed)
-		}
-	}
-	form, err := c.FormParams()
+	return web.Render(c, http.StatusOK, run.ResumeNodes(asked))
+}
+
+// resumeRun answers POST /runs/:id/resume with the page of the run that goes
+// on, or with the dialog as it was filled in and what is wrong.
+func (p *Pages) resumeRun(c web.Ctx) error {
+	asked, changed, err := p.askedResume(c)
 	if err != nil {
-		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+		return err
 	}
-	typed, changed := typedProperties(form)
-	asked.Typed = typed
 	next, err := p.resume(c, asked, changed)
 	if err == nil {
 		return web.Go(c, "/runs/"+string(next.ID))
@@ -67,6 +64,35 @@ func (p *Pages) resumeRun(c web.Ctx) error {
 	}
 	asked.Wrong = engine.MessageOf(err)
 	return web.Render(c, http.StatusUnprocessableEntity, run.ResumeDialog(asked))
+}
+
+// askedResume reads the dialog as it was filled in, and the properties that it
+// changes.
+func (p *Pages) askedResume(c web.Ctx) (asked run.Resume, changed map[string]string, err error) {
+	v, err := p.runView(c)
+	if err != nil {
+		return asked, nil, err
+	}
+	asked = run.NewResume(v, "", "")
+	asked.Newest, asked.Why = c.FormValue("definition") == "newest", strings.TrimSpace(c.FormValue("why"))
+	if asked.Newest {
+		now, err := p.Store.Workflow(c.Request().Context(), v.Run.Object)
+		if err != nil {
+			return asked, nil, err
+		}
+		asked.Body = now.WorkflowBody
+	}
+	for _, ref := range asked.Nodes() {
+		if deed := c.FormValue("do." + ref.String()); run.IsDeed(deed) {
+			asked.Do[ref] = run.Deed(deed)
+		}
+	}
+	form, err := c.FormParams()
+	if err != nil {
+		return asked, nil, engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	asked.Typed, changed = typedProperties(form)
+	return asked, changed, nil
 }
 
 func (p *Pages) resume(c web.Ctx, asked run.Resume, changed map[string]string) (engine.Run, error) {

@@ -110,6 +110,30 @@ func TestAnEndedRunGoesOnAsChosen(t *testing.T) {
 	}
 }
 
+// TestADialogSaysWhatFollows: what waits for a node that is done again is not said
+// to be kept, and is where the node is kept.
+func TestADialogSaysWhatFollows(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, ended)
+	path := "/runs/" + string(runID) + "/resume/nodes"
+	job, crawl := s.nodes[0].Ref, s.nodes[1].Ref
+	s.nodes[1].By = "01KBA5ZC9J6Q0V5W3D8M7N2P4F"
+	choose := func(first, then string) url.Values {
+		return url.Values{"do." + job.String(): {first}, "do." + crawl.String(): {then}}
+	}
+
+	_, follows := s.change(t, path, choose("again", "keep"))
+	_, left := s.change(t, path, choose("again", "again"))
+	_, alone := s.change(t, path, choose("keep", "again"))
+
+	contains(t, "what waits for it", follows, `<option value="keep" selected>Follow the triggers</option>`, "done again when its trigger fires, else skipped")
+	contains(t, "both", left, `<option value="again" selected>`, "when its trigger fires")
+	contains(t, "the second alone", alone, `<option value="keep" selected>Keep as it ended</option>`)
+	if strings.Contains(alone, "trigger fires") || strings.Contains(alone, "Follow the triggers") {
+		t.Errorf("nothing follows from what is kept: %s", alone)
+	}
+}
+
 // TestARunThatSucceededIsNotResumed: nothing of it is left to do.
 func TestARunThatSucceededIsNotResumed(t *testing.T) {
 	t.Parallel()

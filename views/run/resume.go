@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"dogear/engine"
+	"dogear/engine/flow"
+	"dogear/engine/graph"
 	"dogear/views/form"
 	"dogear/views/show"
 )
@@ -14,6 +16,7 @@ type Resume struct {
 	View   View
 	Do     map[engine.Ref]Deed
 	Newest bool
+	Body   engine.WorkflowBody // of the new run
 	Why    string
 	Typed  map[string]string // properties, over those of the earlier run
 	Wrong  string            // why it cannot go on like this
@@ -27,11 +30,14 @@ type Deed string
 
 // The deeds.
 const (
-	Keep          Deed = "keep"  // it is copied as it ended
-	Again         Deed = "again" // it is done again, and what comes after it
+	Keep          Deed = "keep"  // it is copied as it ended, or follows by the triggers
+	Again         Deed = "again" // it is done again
 	MarkSucceeded Deed = "succeeded"
 	MarkFailed    Deed = "failed"
 )
+
+// follow is the word of Keep for a node that the triggers take along.
+const follow = "Follow the triggers"
 
 var deeds = []form.Choice{
 	{string(Keep), "Keep as it ended"},
@@ -48,31 +54,83 @@ func IsDeed(text string) bool {
 // NewResume is the form before anything was chosen: what failed is done again.
 // Of the node card, where it is one, deed is chosen instead.
 func NewResume(v View, card, deed string) Resume {
-	r := Resume{View: v, Do: map[engine.Ref]Deed{}}
-	for _, n := range r.nodes() {
-		r.Do[n.Ref] = Keep
-		switch n.State {
-		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
-			r.Do[n.Ref] = Again
-		case engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping, engine.Succeeded, engine.Skipped:
+	r := Resume{View: v, Do: map[engine.Ref]Deed{}, Body: v.Run.Body}
+	for _, ref := range flow.Unfinished(v.Nodes) {
+		r.Do[ref] = Again
+	}
+	for _, ref := range r.Nodes() {
+		if _, ok := r.Do[ref]; !ok {
+			r.Do[ref] = Keep
 		}
-		if n.Ref.String() == card && IsDeed(deed) {
-			r.Do[n.Ref] = Deed(deed)
+		if ref.String() == card && IsDeed(deed) {
+			r.Do[ref] = Deed(deed)
 		}
 	}
 	return r
+}
+
+// redo is what the new run would do again if it began as the form stands.
+func (r Resume) redo() *flow.Redo {
+	again := flow.Again{Nodes: r.View.Nodes, Fired: map[engine.ID]engine.TriggerRun{}}
+	for _, t := range r.View.Triggers {
+		again.Fired[t.Trigger] = t
+	}
+	again.Start, again.Marks = r.Split()
+	return flow.NewRedo(graph.New(&r.Body), again)
+}
+
+// deeds are what can be chosen for n. Of what follows from the others nothing is
+// said to be kept.
+func (r Resume) deeds(redo *flow.Redo, n engine.NodeRun) []form.Choice {
+	if r.Do[n.Ref] != Keep || redo.Keeps(&n) {
+		return deeds
+	}
+	list := slices.Clone(deeds)
+	list[0] = form.Choice{string(Keep), follow}
+	return list
+}
+
+// follows are the words on what becomes of n beyond what is chosen for it, by the
+// triggers; "" where nothing does.
+func (r Resume) follows(redo *flow.Redo, n engine.NodeRun) string {
+	_, begins := redo.Begins(n.Ref)
+	switch {
+	case r.Do[n.Ref] == Again && !begins:
+		return "when its trigger fires"
+	case !redo.Follows(n.Ref):
+		return ""
+	case r.Do[n.Ref] == Keep && !redo.Keeps(&n):
+		return "done again when its trigger fires, else skipped"
+	default:
+		return "and once more when another trigger fires"
+	}
+}
+
+// fresh are the names of the nodes that had no turn in the earlier run and may
+// have one in the new one.
+func (r Resume) fresh(redo *flow.Redo) []string {
+	var names []string
+	for _, ref := range r.Body.Refs() {
+		if n, ok := r.View.newest(ref); ok && !had(n) && redo.Follows(ref) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // nodes are those that had their turn, in the order of the graph, each as it ended.
 func (r Resume) nodes() []engine.NodeRun {
 	var list []engine.NodeRun
 	for _, ref := range r.View.Refs() {
-		if n, ok := r.View.newest(ref); ok && (n.State != engine.Skipped || n.PassedOver()) {
+		if n, ok := r.View.newest(ref); ok && had(n) {
 			list = append(list, n)
 		}
 	}
 	return list
 }
+
+// had reports whether a node had its turn.
+func had(n engine.NodeRun) bool { return n.State != engine.Skipped || n.PassedOver() }
 
 // Nodes are those that can be done again or marked.
 func (r Resume) Nodes() []engine.Ref {
