@@ -52,6 +52,9 @@ func TestANodeIsSkippedAndStoppedFromTheCommandLine(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant %q in it", about, has[0], has[1])
 		}
 	}
+	if said := ended + rest; strings.Contains(said, "files 0") {
+		t.Errorf("a script that was skipped or stopped has figures of files:\n%s", said)
+	}
 	if strings.Contains(undone, "Not to run") || !strings.Contains(ended, "Outcome  Succeeded") {
 		t.Errorf("after the undo\n%s\nand at the end\n%s", undone, ended)
 	}

@@ -35,7 +35,7 @@ type runResume struct {
 	target
 	wait
 	ID     string            `arg:"" help:"The run, as run list shows it."`
-	Node   []string          `help:"A job or crawler to do again, with all that comes after it; by default those that did not succeed. May be repeated."`
+	Node   []string          `help:"A job or crawler to do again; by default those that did not succeed. What waits for it follows by the triggers, and everything else is kept as it ended. May be repeated."`
 	Mark   map[string]string `placeholder:"NODE=STATE" mapsep:"none" help:"Let a job or crawler count as succeeded or failed without doing it again. May be repeated."`
 	Newest bool              `help:"Take the workflow as it is published now, not as it was when the run began."`
 
@@ -180,12 +180,18 @@ func stateOf(n *engine.NodeRun) string {
 		return states[n.State] + ", marked"
 	case n.PassedOver():
 		return states[n.State] + " by hand"
+	case n.Copied != "" && n.State != engine.Skipped: // in the run that this one goes on from
+		return states[n.State] + ", kept"
 	}
 	return states[n.State]
 }
 
-// figures says what an attempt has read and written.
+// figures says what an attempt has read and written; nothing of one that did not
+// begin.
 func figures(n *engine.NodeRun) string {
+	if n.Started.IsZero() {
+		return ""
+	}
 	if n.Ref.Kind == engine.KindCrawler {
 		return fmt.Sprintf("tables %d, partitions %d", n.Counts.Tables, n.Counts.Partitions)
 	}
