@@ -102,6 +102,14 @@ func Many(n int64, one string) string {
 	return Count(n) + " " + one + "s"
 }
 
+// Comma is what stands behind the name with that index of so many in a list.
+func Comma(index, of int) string {
+	if index < of-1 {
+		return ","
+	}
+	return ""
+}
+
 // Size writes n bytes: 27.4 MB.
 func Size(n int64) string { return engine.Bytes(n) }
 
