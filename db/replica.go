@@ -81,10 +81,10 @@ func (s *Store) Leave(ctx context.Context, id engine.ID) error {
 const keptReplicas = 10 * time.Minute
 
 // Replicas lists the servers whose lease holds or ran out within the last ten
-// minutes, the oldest first.
+// minutes: those that hold first, then the oldest.
 func (s *Store) Replicas(ctx context.Context) ([]engine.Replica, error) {
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, host, process, address, started, expires - `+s.clock()+`, CASE seen WHEN 0 THEN -1 ELSE `+s.clock()+` - seen END FROM replica
-WHERE expires > `+s.clock()+` - ? ORDER BY id`), keptReplicas.Microseconds())
+WHERE expires > `+s.clock()+` - ? ORDER BY CASE WHEN expires > `+s.clock()+` THEN 0 ELSE 1 END, id`), keptReplicas.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("list the servers: %w", err)
 	}

@@ -22,7 +22,7 @@ type Health struct {
 	At     time.Time
 	Took   time.Duration
 	Checks []Check
-	// Servers are those of the database, the oldest first.
+	// Servers are those of the database, those that work first, then the oldest.
 	Servers []Replica
 	// Late are the starts of schedules that were, or are, more than TooLate late.
 	Late []LateStart
