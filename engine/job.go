@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -31,6 +32,13 @@ type JobBody struct {
 	// into memory; 0 is the default of 20480.
 	SpillMB   int               `json:"spill_mb,omitempty"`
 	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+// ReadsAll reports whether the job reads all of its sources whole each time: its
+// bookmark, which is not off, then has nothing to say.
+func (b *JobBody) ReadsAll() bool {
+	return b.Bookmark != BookmarkOff && b.SQL != nil && len(b.SQL.Sources) > 0 &&
+		!slices.ContainsFunc(b.SQL.Sources, func(s Source) bool { return s.Read != ReadAll })
 }
 
 // Seconds is a length of time as people write it in a job's form.

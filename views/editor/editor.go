@@ -235,6 +235,9 @@ func InfoOfJob(d engine.Draft[engine.JobBody]) canvas.Info {
 		info.Note = "No bookmark"
 	case engine.BookmarkOn:
 	}
+	if d.Body.ReadsAll() {
+		info.Note = "Reads all"
+	}
 	if d.Version == 0 {
 		info.Fact = "new"
 	}

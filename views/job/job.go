@@ -117,13 +117,16 @@ func readMode(s engine.Source) string {
 	return string(s.Read)
 }
 
-func bookmarkWord(m engine.BookmarkMode) string {
+func bookmarkWord(b *engine.JobBody) string {
+	if b.ReadsAll() {
+		return "Reads all"
+	}
 	for _, c := range bookmarkModes {
-		if c.Value() == string(m) {
+		if c.Value() == string(b.Bookmark) {
 			return c.Word()
 		}
 	}
-	return string(m)
+	return string(b.Bookmark)
 }
 
 // wordsOf are names with their columns, as the editor wants them.

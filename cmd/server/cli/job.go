@@ -30,7 +30,11 @@ func (c *jobList) Run(ctx context.Context, term Terminal) error {
 			if j.SQL != nil {
 				sources, sinks = len(j.SQL.Sources), len(j.SQL.Sinks)
 			}
-			t.row(j.Name, string(j.Kind), version(j.Version), strconv.Itoa(sources), strconv.Itoa(sinks), string(j.Bookmark))
+			mark := string(j.Bookmark)
+			if j.ReadsAll() {
+				mark = "reads all"
+			}
+			t.row(j.Name, string(j.Kind), version(j.Version), strconv.Itoa(sources), strconv.Itoa(sinks), mark)
 		}
 	})
 }
