@@ -22,9 +22,23 @@ const twinsAmong = 100
 // twinsAtOnce is for how many runs one statement looks: SQLite takes 500.
 const twinsAtOnce = 400
 
+// kept are the node runs that a run has copied from the one it goes on from, which is
+// what it does not do again.
+func kept(run string) string {
+	return `SELECT ref, start, attempt, state FROM node_run WHERE run_id = ` + run + `.id AND copied <> ''`
+}
+
+// goesOnAlike holds where two runs go on from no other run, or from the same one with
+// the same version and the same nodes kept.
+func goesOnAlike() string {
+	return `t.previous = r.previous AND (r.previous = '' AND t.due = 0 OR r.previous <> '' AND t.version = r.version
+    AND NOT EXISTS (` + kept("t") + ` EXCEPT ` + kept("r") + `) AND NOT EXISTS (` + kept("r") + ` EXCEPT ` + kept("t") + `))`
+}
+
 // Twins finds, for each of runs that has one, the newest earlier run of the same
 // object that asked for the same: with equal properties and picks, of the
-// same person or program, no longer than engine.TwinWindow before it.
+// same person or program, with the same done again of the same run where it goes on
+// from one, no longer than engine.TwinWindow before it.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	twins := map[engine.ID]engine.Twin{}
 	for some := range slices.Chunk(runs, twinsAtOnce) {
@@ -54,8 +68,8 @@ func (s *Store) twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	}
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, twin FROM (SELECT r.id, (
   SELECT t.id FROM (
-    SELECT id, properties, pick, due, previous, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
-  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t.due = 0 AND t.previous = '' AND t."by" = r."by"
+    SELECT id, properties, pick, due, previous, version, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
+  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t."by" = r."by" AND `+goesOnAlike()+`
   ORDER BY t.id DESC LIMIT 1
 ) AS twin FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a JOIN run AS r ON r.id = a.id) AS pairs WHERE twin IS NOT NULL`), append([]any{twinsAmong}, args...)...)
 	if err != nil {

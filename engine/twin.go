@@ -12,16 +12,18 @@ import (
 const TwinWindow = 5 * time.Minute
 
 // Twin is an earlier run of the same workflow, job or crawler with the same
-// properties.
+// properties; where a run goes on from another, one that goes on from that one as
+// well and does the same nodes again.
 type Twin struct {
 	Run    ID
 	Before time.Duration // by how much it started earlier
 }
 
-// ByHand reports whether somebody asked for r as a new run: no schedule, no
-// event, and no earlier run that it goes on from or is meant to repeat.
+// ByHand reports whether somebody asked for r, and not as a repeat of an earlier run:
+// no schedule and no event did. A run that goes on from one of a schedule keeps its
+// due time, and was asked for.
 func (r *Run) ByHand() bool {
-	return r.Repeats == "" && r.Due.IsZero() && r.Previous == "" && r.By != "schedule" && r.By != "event"
+	return r.Repeats == "" && (r.Due.IsZero() || r.Previous != "") && r.By != "schedule" && r.By != "event"
 }
 
 // LeastID is not greater than any id that is made at that time or later.

@@ -51,6 +51,14 @@ func (l Listing) twin(r engine.Run) (engine.Twin, bool) {
 	return t, ok
 }
 
+// twinLead goes before the name of an earlier run that asked for the same.
+func (v View) twinLead() string {
+	if v.Run.Previous != "" {
+		return "Does the same again, with the same properties, as run "
+	}
+	return "Same properties as run "
+}
+
 // twinWords go on after the name of an earlier run that asked for the same.
 func (v View) twinWords() string {
 	words := ", which started " + show.Length(v.Twin.Before) + " before."
