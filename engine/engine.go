@@ -48,7 +48,7 @@ func ByAge(a, b ID) int {
 // comes from outside passes here, so that no id can be a path.
 func ParseID(text string) (ID, error) {
 	if _, err := ulid.ParseStrict(text); err != nil {
-		return "", Errorf(Invalid, "%q is not an id.", text)
+		return "", Errorf(Invalid, "%q is not an id. One has 26 letters and digits, such as 01KBAT7W7Z8Q3M5R9V2XH4N6PC.", text)
 	}
 	return ID(text), nil
 }

@@ -171,7 +171,7 @@ type bookmarkRewind struct {
 	of
 	risk
 	why
-	To    *int     `xor:"to" help:"The version to restore; 0 is before the first."`
+	To    *edition `xor:"to" help:"The version to restore; 0 is before the first."`
 	ToRun string   `xor:"to" help:"The version that this run made."`
 	At    moment   `xor:"to" help:"The version that stood at this time, such as 2026-11-29T12:00:00Z."`
 	ToKey []string `xor:"to" sep:"," placeholder:"KEY" help:"Of a table: rows up to this key count as read, those after it come again. Name a value for each column of the key."`
@@ -182,7 +182,7 @@ func (c *bookmarkRewind) Run(ctx context.Context, term Terminal) error {
 	move := control.Move{Kind: engine.MoveRewind, ToRun: engine.ID(c.ToRun), At: c.At.Time, ToKey: c.ToKey, Why: c.Why}
 	switch {
 	case c.To != nil:
-		move.To = *c.To
+		move.To = int(*c.To)
 	case c.ToRun == "" && c.At.IsZero() && c.ToKey == nil:
 		return engine.Errorf(engine.Invalid, "Say where to rewind to: --to VERSION, --to-run RUN, --at TIME or, of a table, --to-key KEY.")
 	}

@@ -222,7 +222,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		{[]string{"resume", "copy"}, "no"},
 		{[]string{"reset", "copy", "--ctx", "input", "--why", "from the beginning", "--yes"}, "v2"},
 		{[]string{"undo", "copy"}, "v3"},
-		{[]string{"rewind", "copy", "--to", "0", "--yes"}, "v4"},
+		{[]string{"rewind", "copy", "--to", "v0", "--yes"}, "v4"},
 		{[]string{"show", "copy"}, "from the beginning"},
 		{[]string{"list"}, "copy"},
 		{[]string{"plan", "copy"}, "1 file, 19 B"},

@@ -48,14 +48,14 @@ func changeRows(t *table, changes []draft.Change) {
 
 type workflowRestore struct {
 	target
-	Name    string `arg:"" help:"Name of the workflow."`
-	Version int    `arg:"" help:"The version, by its number, as workflow versions shows it."`
-	Publish bool   `help:"Publish it at once: the next runs are of it."`
+	Name    string  `arg:"" help:"Name of the workflow."`
+	Version edition `arg:"" help:"The version, by its number, as workflow versions shows it."`
+	Publish bool    `help:"Publish it at once: the next runs are of it."`
 }
 
 // Run brings a version back.
 func (c *workflowRestore) Run(ctx context.Context, term Terminal) error {
-	made, err := post[control.Restored](ctx, c.Data, "/workflow/restore", control.Restore{Workflow: c.Name, Version: c.Version, Publish: c.Publish})
+	made, err := post[control.Restored](ctx, c.Data, "/workflow/restore", control.Restore{Workflow: c.Name, Version: int(c.Version), Publish: c.Publish})
 	if err != nil {
 		return err
 	}

@@ -59,15 +59,15 @@ func version(n int) string {
 
 type workflowShow struct {
 	target
-	Name    string `arg:"" help:"Name of the workflow."`
-	Version int    `help:"An earlier version, by its number, as workflow versions shows it."`
+	Name    string  `arg:"" help:"Name of the workflow."`
+	Version edition `help:"An earlier version, by its number, as workflow versions shows it."`
 }
 
 // Run shows one workflow.
 func (c *workflowShow) Run(ctx context.Context, term Terminal) error {
 	query := url.Values{"name": {c.Name}}
 	if c.Version != 0 {
-		query.Set("version", strconv.Itoa(c.Version))
+		query.Set("version", strconv.Itoa(int(c.Version)))
 	}
 	w, err := get[control.Workflow](ctx, c.Data, "/workflow", query)
 	if err != nil {
