@@ -38,7 +38,8 @@ func goesOnAlike() string {
 // Twins finds, for each of runs that has one, the newest earlier run of the same
 // object that asked for the same: with equal properties and picks, of the
 // same person or program, with the same done again of the same run where it goes on
-// from one, no longer than engine.TwinWindow before it.
+// from one, no longer than engine.TwinWindow before it. One that
+// was stopped is none: it was begun anew.
 func (s *Store) Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error) {
 	twins := map[engine.ID]engine.Twin{}
 	for some := range slices.Chunk(runs, twinsAtOnce) {
@@ -68,8 +69,8 @@ func (s *Store) twins(ctx context.Context, runs []engine.Run) (map[engine.ID]eng
 	}
 	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT id, twin FROM (SELECT r.id, (
   SELECT t.id FROM (
-    SELECT id, properties, pick, due, previous, version, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
-  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t."by" = r."by" AND `+goesOnAlike()+`
+    SELECT id, properties, pick, due, previous, version, outcome, "by" FROM run WHERE object_id = r.object_id AND id < r.id AND id >= a.least ORDER BY id DESC LIMIT ?
+  ) AS t WHERE `+began("t")+` = `+began("r")+` AND t.pick = r.pick AND t."by" = r."by" AND t.outcome <> 'stopped' AND `+goesOnAlike()+`
   ORDER BY t.id DESC LIMIT 1
 ) AS twin FROM (`+strings.Join(asked, " UNION ALL ")+`) AS a JOIN run AS r ON r.id = a.id) AS pairs WHERE twin IS NOT NULL`), append([]any{twinsAmong}, args...)...)
 	if err != nil {

@@ -42,11 +42,15 @@ func TestA20ARunThatAsksForTheSameAsOneBefore(t *testing.T) {
 			}
 		}
 		runs := map[string]engine.Run{
-			"the same, soon":        start(40*time.Second, nil),
-			"another job":           start(41*time.Second, func(r *engine.Run) { r.Object = other }),
-			"other properties":      start(42*time.Second, func(r *engine.Run) { r.Properties = map[string]string{"day": "2"} }),
-			"other files":           start(43*time.Second, func(r *engine.Run) { r.Pick = &engine.Selection{Keys: []string{"a.csv"}} }),
-			"by a schedule":         start(44*time.Second, func(r *engine.Run) { r.By, r.Due = "schedule", dbtest.Noon }),
+			"the same, soon":   start(40*time.Second, nil),
+			"another job":      start(41*time.Second, func(r *engine.Run) { r.Object = other }),
+			"other properties": start(42*time.Second, func(r *engine.Run) { r.Properties = map[string]string{"day": "2"} }),
+			"other files":      start(43*time.Second, func(r *engine.Run) { r.Pick = &engine.Selection{Keys: []string{"a.csv"}} }),
+			"by a schedule":    start(44*time.Second, func(r *engine.Run) { r.By, r.Due = "schedule", dbtest.Noon }),
+			"that is stopped": start(44200*time.Millisecond, func(r *engine.Run) {
+				r.Properties, r.Outcome, r.Ended = map[string]string{"day": "3"}, engine.RunStopped, r.Started
+			}),
+			"after a stopped one":   start(44300*time.Millisecond, func(r *engine.Run) { r.Properties = map[string]string{"day": "3"} }),
 			"by somebody else":      start(44100*time.Millisecond, func(r *engine.Run) { r.By = "sample" }),
 			"run again":             start(44500*time.Millisecond, func(r *engine.Run) { r.Repeats = first.ID }),
 			"goes on from another":  start(45*time.Second, goesOn("a")),
