@@ -23,6 +23,7 @@ export interface Host {
 
 export class Panel {
   private shown: string | undefined;
+  private wanted: string | undefined; // the card that is shown, or about to be
   private loading: string | undefined; // a card whose panel was asked for and is not there yet
   private due: ReturnType<typeof setTimeout> | undefined;
   private asked = 0;
@@ -43,9 +44,15 @@ export class Panel {
     return !!form && unsaved(form);
   }
 
+  // leaves says whether another card was asked for than the one that is shown:
+  // drawing the one that is shown anew would take the place of the other.
+  private get leaves(): boolean {
+    return this.wanted !== this.shown;
+  }
+
   // adopt takes over what the server has drawn.
   adopt(card: string | undefined): void {
-    this.shown = card;
+    this.shown = this.wanted = card;
     if (card !== undefined) this.about = this.host.about(card);
   }
 
@@ -104,6 +111,7 @@ export class Panel {
     clearTimeout(this.due);
     this.loading = undefined;
     this.asked++;
+    this.wanted = card ?? this.shown;
     const url = new URL(location.href);
     if (card) url.searchParams.set("node", card);
     else url.searchParams.delete("node");
@@ -127,7 +135,7 @@ export class Panel {
   // follow draws the panel anew where the graph says something else of its card
   // than it did, unless the panel itself has saved that. What was typed stays.
   follow(): void {
-    if (this.shown === undefined) return;
+    if (this.shown === undefined || this.leaves) return;
     const about = this.host.about(this.shown);
     if (about === this.about) return;
     this.about = about;
@@ -146,7 +154,7 @@ export class Panel {
     if (!answer?.ok) return;
     const there = draftOf(new DOMParser().parseFromString(await answer.text(), "text/html"));
     const here = draftOf(box);
-    if (shown !== this.shown || !here.base) return;
+    if (shown !== this.shown || this.leaves || !here.base) return;
     if (there.name && there.name !== here.name) this.renamed(shown, there.name);
     if (there.base === here.base) return;
     if (this.unsaved) this.warn();
@@ -167,7 +175,7 @@ export class Panel {
 
   // refresh asks again for what is shown, unless something was typed there.
   refresh(): void {
-    if (this.shown !== undefined && !this.unsaved) this.ask(this.shown);
+    if (this.shown !== undefined && !this.leaves && !this.unsaved) this.ask(this.shown);
   }
 
   // drop shows the workflow in the place of a card that is no longer there, and

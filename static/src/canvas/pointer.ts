@@ -15,6 +15,7 @@ export interface Host {
   readonly selection: Set<string>;
   select(cards: Iterable<string>): void;
   menuAt(at: Spot, card: string | undefined, edge: Edge | undefined): void;
+  condition(edge: Edge): void; // opens the menu of an edge at its middle
   connectFrom(card: string): void;
   connecting(): string | undefined; // from which card, by a tap or a key
   endConnect(): void;
@@ -54,6 +55,12 @@ export class Pointer {
       else this.host.edits?.add(event);
     });
     stage.addEventListener("click", (event) => {
+      // A key clicks as well, and has no place.
+      if (event.detail === 0) {
+        const edge = this.edgeAt(event.target as Element);
+        if (edge) this.host.condition(edge);
+        return;
+      }
       // A line that was pulled ends on the edge that it has become.
       if (this.pressed && farFrom(this.pressed)(event)) return;
       const edge = this.edgeAt(under(event));
@@ -85,6 +92,7 @@ export class Pointer {
 
   private down(event: PointerEvent): void {
     const target = event.target as Element;
+    this.pressed = event;
     if (target.closest("button, a, input")) return;
     if (event.pointerType === "touch") {
       this.fingers.set(event.pointerId, this.host.camera.at(event));
@@ -95,7 +103,6 @@ export class Pointer {
       }
     }
     if (this.gesture || (event.button !== 0 && event.button !== 1)) return;
-    this.pressed = event;
     this.gesture = this.begin(event, target);
     if (event.pointerType === "touch") this.longPress(event);
     this.stage.setPointerCapture(event.pointerId);
