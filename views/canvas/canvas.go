@@ -132,6 +132,8 @@ type Input struct {
 	// triggers that have fired.
 	Runs  map[string]Progress
 	Fired map[engine.ID]time.Time
+	// Dead are the triggers that can no longer fire in the run.
+	Dead map[engine.ID]bool
 	// NextStart says when a start trigger fires next, in words; nil knows not.
 	NextStart func(t *engine.Trigger) string
 }
@@ -214,6 +216,8 @@ func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	if fired, ok := d.Fired[t.ID]; ok {
 		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04 UTC")
 		c.Started = machine(fired)
+	} else if d.Dead[t.ID] {
+		c.State, c.Sub = engine.Skipped, "did not fire"
 	}
 }
 

@@ -164,6 +164,9 @@ func (c *Card) sign() show.Sign {
 	if c.Marked {
 		return show.Marked(show.OfState(c.State))
 	}
+	if c.Shape != "node" {
+		return show.OfTrigger(c.State)
+	}
 	return show.OfState(c.State)
 }
 

@@ -208,7 +208,7 @@ func (v *View) Select(asked string) {
 // Graph is the run as the canvas draws it.
 func (v View) Graph(infos canvas.Infos) canvas.View {
 	body := v.body()
-	in := canvas.Input{Mode: canvas.Run, Body: &body, Infos: infos, Runs: map[string]canvas.Progress{}, Fired: map[engine.ID]time.Time{}}
+	in := canvas.Input{Mode: canvas.Run, Body: &body, Infos: infos, Runs: map[string]canvas.Progress{}, Fired: map[engine.ID]time.Time{}, Dead: map[engine.ID]bool{}}
 	for _, ref := range v.Refs() {
 		if n, ok := v.newest(ref); ok {
 			in.Runs[ref.String()] = v.progress(n)
@@ -218,6 +218,7 @@ func (v View) Graph(infos canvas.Infos) canvas.View {
 		if !t.FiredAt.IsZero() {
 			in.Fired[t.Trigger] = t.FiredAt
 		}
+		in.Dead[t.Trigger] = !t.DeadAt.IsZero()
 	}
 	drawn := canvas.New(in)
 	drawn.Run, drawn.Seq, drawn.Name, drawn.Selected = v.Run.ID, v.Run.Seq, v.Run.Name, v.Selected

@@ -49,6 +49,19 @@ func OfState(s engine.State) Sign {
 	return Sign{"circle-dashed", string(s), "idle"}
 }
 
+// OfTrigger is the sign of a trigger in a run: it waits, has fired, or can no longer.
+func OfTrigger(s engine.State) Sign {
+	sign := OfState(s)
+	switch s {
+	case engine.Succeeded:
+		sign.Word = "Fired"
+	case engine.Skipped:
+		sign.Word = "Did not fire"
+	default:
+	}
+	return sign
+}
+
 // OfNode is the sign of a node run: of one that a person has marked or skipped it says
 // so.
 func OfNode(n *engine.NodeRun) Sign {

@@ -83,8 +83,12 @@ func (h *house) heard(words []db.Word) {
 // committed tells open pages what a transition has changed.
 func (h *house) committed(w flow.Writes) {
 	topic := "run:" + string(w.Run.ID)
-	for _, e := range w.Events {
-		h.publish(topic, e.Seq, livelyOf(w, e))
+	for i, e := range w.Events {
+		told := livelyOf(w, e)
+		if i == 0 {
+			told.Dead = deadOf(w)
+		}
+		h.publish(topic, e.Seq, told)
 	}
 	h.metrics.count(w)
 	for _, e := range w.Events {
@@ -109,12 +113,24 @@ type lively struct {
 	engine.Event
 	Counts engine.Counts `json:"counts,omitzero"`
 	Why    string        `json:"why,omitempty"`
+	// Dead are the triggers that can no longer fire since this transition, with its
+	// first event.
+	Dead []engine.ID `json:"dead,omitempty"`
+}
+
+func deadOf(w flow.Writes) (dead []engine.ID) {
+	for _, t := range w.Triggers {
+		if !t.DeadAt.IsZero() {
+			dead = append(dead, t.Trigger)
+		}
+	}
+	return dead
 }
 
 func livelyOf(w flow.Writes, e engine.Event) lively {
 	for i := range w.Nodes {
 		if n := &w.Nodes[i]; n.Ref.String() == e.Card && n.Start == e.Start && n.Attempt == e.Attempt {
-			return lively{e, n.Counts, n.Waits()}
+			return lively{Event: e, Counts: n.Counts, Why: n.Waits()}
 		}
 	}
 	return lively{Event: e}

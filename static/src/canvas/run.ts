@@ -7,7 +7,7 @@ import { clock, length } from "./length";
 import { Edge } from "./model";
 import { Rows } from "./rows";
 import { Data } from "./types";
-import { View } from "./view";
+import { stateWord, View } from "./view";
 
 interface NodeState {
   card: string;
@@ -32,6 +32,7 @@ interface RunEvent {
   at?: string;
   counts?: Record<string, number>;
   why?: string;
+  dead?: string[]; // triggers that can no longer fire
 }
 interface Progress {
   card: string;
@@ -110,10 +111,14 @@ export class RunView {
 
   private whole(state: RunState): void {
     for (const n of state.nodes) this.node(n);
-    for (const t of state.triggers ?? []) if (t.fired) this.fired(t.card, t.fired);
+    for (const t of state.triggers ?? []) {
+      if (t.fired) this.fired(t.card, t.fired);
+      else if (t.dead) this.dead(t.card);
+    }
   }
 
   private one(e: RunEvent): void {
+    for (const id of e.dead ?? []) this.dead(id);
     if (!e.card) return;
     if (e.kind === "trigger" && e.state === "fired") this.fired(e.card, e.at ?? "");
     if (e.kind === "node") {
@@ -144,7 +149,7 @@ export class RunView {
       const attempt = n.attempt > 1 ? ` · attempt ${n.attempt}` : "";
       const why = n.why ? `, ${n.why}` : "";
       this.view.fill(card, { sub: `${sign.word}${attempt}${why}` });
-      this.view.fill(card, { aside: `, ${sign.word}` });
+      this.view.state(card, sign.word);
       this.view.icon(card, sign.icon, ".mark");
     }
     // The figures of the end take the place of what it said on its way.
@@ -174,13 +179,25 @@ export class RunView {
     for (const lines of [this.leaving.get(id), this.joining.get(id)]) {
       for (const { path } of lines ?? []) path.classList.add("taken");
     }
+    this.trigger(id, "succeeded", `fired ${at.slice(11, 16)} UTC`);
+  }
+
+  private dead(id: string): void {
+    this.trigger(id, "skipped", "did not fire");
+  }
+
+  // trigger shows what has become of a trigger that has a card.
+  private trigger(id: string, state: string, sub: string): void {
     const card = this.view.cards.get(id);
-    const sign = this.data.signs?.["succeeded"];
+    const sign = this.data.signs?.[state];
     if (!card || !sign) return;
+    const word = stateWord(card.dataset["kind"] ?? "", state, sign.word);
     card.classList.remove("idle");
     card.classList.add(sign.hue);
-    card.dataset["status"] = "succeeded";
-    this.view.fill(card, { sub: `fired ${at.slice(11, 16)} UTC` });
+    card.dataset["status"] = state;
+    this.view.fill(card, { sub });
+    this.view.state(card, word);
+    this.row(id, { ...sign, word });
   }
 
   private progress({ card: id, progress: p }: Progress): void {

@@ -23,6 +23,13 @@ export const kinds: Record<string, string> = {
   crawler: "Crawler",
 };
 
+const turns: Record<string, string> = { succeeded: "Fired", skipped: "Did not fire" };
+
+// stateWord is what the state of a card is called: of a trigger as views/show says it.
+export function stateWord(kind: string, state: string, word: string): string {
+  return kind === "job" || kind === "crawler" ? word : (turns[state] ?? word);
+}
+
 const svg = "http://www.w3.org/2000/svg";
 
 export class View {
@@ -150,6 +157,14 @@ export class View {
       element.textContent = text;
       if (slot === "name" || slot === "sub") element.title = text;
     }
+  }
+
+  // state says to a screen reader how a card of a run stands now, between what it is
+  // and what is around it, which stay.
+  state(card: HTMLElement, word: string): void {
+    const around = card.querySelector("[data-slot=aside]")?.textContent?.match(/, \d+ before, \d+ after$/)?.[0] ?? "";
+    const kind = card.dataset["kind"] ?? "";
+    this.fill(card, { aside: `, ${kinds[kind] ?? kind}, ${word}${around}` });
   }
 
   icon(card: HTMLElement, name: string, where = ".picture"): void {
