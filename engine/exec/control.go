@@ -42,7 +42,7 @@ func (how *Resume) asked() []any {
 }
 
 // Resume starts a new run of a workflow that goes on from one that has ended:
-// nodes that succeeded are copied, bookmarks stay as they are, properties are
+// what flow.Redo keeps is copied, bookmarks stay as they are, properties are
 // those of the earlier run but for what how changes (glue-semantics.md 1.7).
 func (e *Exec) Resume(ctx context.Context, id engine.ID, how Resume, by string) (engine.Run, error) {
 	old, err := e.Store.Run(ctx, id)

@@ -13,9 +13,7 @@ func TestNamesOfJobsAreApartByACommaAndASpace(t *testing.T) {
 	v := pool.View{Pools: []engine.Pool{{Name: "warehouse", Places: 2, Jobs: []engine.Head{{ID: "1", Name: "load"}, {ID: "2", Name: "clean"}}}}}
 	var page strings.Builder
 
-	err := pool.Page(v).Render(t.Context(), &page)
-
-	if err != nil {
+	if err := pool.Page(v).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	if want := `<a href="/jobs/1">load</a>, <a href="/jobs/2">clean</a>`; !strings.Contains(page.String(), want) {
