@@ -253,15 +253,18 @@ export class Edits {
 
   // New cards.
 
-  // put places a block of the palette: where it was dropped, on an edge, beside
-  // the selection, or in the middle of the view; after connects it to a card.
+  // put places a block of the palette: where it was dropped, on an edge, after
+  // the card that is selected, or in the middle of the view. What it is put after
+  // is connected to it where an edge may lead there.
   async put(block: Block, where: { at?: Spot; after?: string; onto?: Edge } = {}): Promise<void> {
-    const { view, camera, selection, graph } = this.bench;
+    const { view, camera, selection } = this.bench;
     const node = insertable(block);
+    const anchor = where.after ?? (where.at || where.onto ? undefined : [...selection][0]);
+    const after = where.after ?? (selection.size === 1 && !begins(block) ? anchor : undefined);
     const { w, h } = size(node ? "node" : "small");
     const at = where.at && camera.toWorld(camera.at(where.at));
     const onto = where.onto ?? (at && node ? view.edgeNear(at, onEdge / camera.k) : undefined);
-    const beside = view.boxes.get(where.after ?? [...selection][0] ?? "");
+    const beside = view.boxes.get(anchor ?? "");
     const middle = at ?? camera.toWorld(camera.middle());
     const wanted = at || !beside ? { x: middle.x - w / 2, y: middle.y - h / 2 } : { x: beside.x + beside.w + 130, y: beside.y };
     const spot = snap(freeSpot({ ...snap(wanted), w, h }, [...view.boxes.values()]));
@@ -272,7 +275,7 @@ export class Edits {
     this.bench.select([made.card]);
     this.bench.focusCard(made.card);
     this.bench.say(`Added ${this.nameOf(made.card)}`);
-    if (where.after && graph.has(where.after)) this.connect(where.after, made.card);
+    if (after && !refuse(this.bench.graph, this.names(), after, made.card)) this.connect(after, made.card);
   }
 
   // insertCard leads an edge through a card that stands alone.
