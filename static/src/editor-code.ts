@@ -11,7 +11,7 @@ import { found } from "./watch";
 const look = EditorView.theme({
   "&": { fontSize: "12px", color: "var(--ink)", background: "var(--surface)", border: "1px solid var(--line-strong)", borderRadius: "7px" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.6", minHeight: "var(--editor-height, 120px)", maxHeight: "60vh" },
+  ".cm-scroller": { fontFamily: "var(--font-mono)", fontVariantLigatures: "none", lineHeight: "1.6", minHeight: "var(--editor-height, 120px)", maxHeight: "60vh" },
   ".cm-content": { caretColor: "var(--ink)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   ".cm-gutters": { background: "var(--surface)", color: "var(--ink-3)", border: "0" },
