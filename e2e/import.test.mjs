@@ -27,7 +27,7 @@ test("choosing a file shows what would be made, changed and left alone, and Impo
   await preview.getByText(/the key colour is not known/).waitFor();
   await page.setInputFiles("#import-file", file(team("pass")));
   await preview.locator("[data-verb=make]").getByText("report").waitFor();
-  assert.equal(await preview.locator(".error").count(), 0, "the fault of the other file is gone");
+  assert.equal(await preview.locator(".note.bad").count(), 0, "the fault of the other file is gone");
   await looked(page, "import");
   assert.equal(await page.locator("#workflows").getByText("team", { exact: true }).count(), 0, "nothing is made yet");
   await page.getByRole("button", { name: "Import and publish" }).click();
