@@ -12,7 +12,7 @@ import { showKeys } from "./keys";
 import { Choice, closeMenu, Search, Spot } from "./menu";
 import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
-import { about, Edge, Graph, Names } from "./model";
+import { about, actions, compact, Edge, Graph, Names } from "./model";
 import { Notices } from "./notices";
 import { Packed } from "./packed";
 import { startPalette } from "./palette";
@@ -37,6 +37,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   private sync: Sync | undefined;
   private runView: RunView | undefined;
   private following = false;
+  // The conditions that were put here as cards: each stays one while it is built,
+  // and turns into the pill on a line once that is all it is and the person goes on.
+  readonly built = new Set<string>();
   private panel!: Panel;
   private chosen!: Chosen;
   private notices!: Notices;
@@ -148,9 +151,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
 
   changed(): void {
     if (!this.sync) return;
-    this.graph = new Graph(this.sync.body);
+    this.graph = new Graph(this.sync.body, this.built);
     const inGraph = this.stage.contains(document.activeElement);
-    this.view.draw(this.sync.body, this.sync.infos);
+    this.view.draw(this.graph, this.sync.body, this.sync.infos);
     if (this.chosen.settle(inGraph) && this.panel.drop()) this.refused(new Refusal("gone", "The card was deleted, and what was typed in its panel went with it."));
     this.panel.follow();
     this.mark();
@@ -178,8 +181,19 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   select(cards: Iterable<string>): void {
     this.focusEdge(undefined);
     this.chosen.select(cards);
+    if (this.selection.size > 0) this.settleBuilt();
     // The page of a run has no panel of the workflow.
     this.panel.show(this.selection.size === 0 && this.edits ? "" : this.chosen.only);
+  }
+
+  // settleBuilt draws the conditions that are built, and not selected, as lines.
+  private settleBuilt(): void {
+    const done = [...this.built].filter((id) => {
+      const t = this.graph.triggers.get(id);
+      return !this.selection.has(id) && t && compact(t) && actions(t).length === 1;
+    });
+    for (const id of done) this.built.delete(id);
+    if (done.length > 0) this.changed();
   }
 
   // What the panel tells (Host).

@@ -19,6 +19,7 @@ export interface Bench {
   readonly view: View;
   readonly camera: Camera;
   readonly selection: Set<string>;
+  readonly built: Set<string>; // conditions that stay cards while they are built
   readonly focused: string | undefined;
   readonly graph: Graph;
   readonly words: Record<string, string>; // of the states of conditions
@@ -101,7 +102,7 @@ export class Edits {
     const target = view.boxes.get(to)!;
     const joined = (logic: "all" | "any") => () => {
       const spot = { x: target.x - 190, y: target.y + 10, ...size("gate") };
-      const at = view.boxes.has(ask) ? undefined : snap(freeSpot(spot, [...view.boxes.values()]));
+      const at = view.boxes.has(ask) ? undefined : freeSpot({ ...spot, ...snap(spot) }, [...view.boxes.values()]);
       if (this.act({ op: "connect", card: from, to, trigger: ask, join: true, logic, at })) done();
     };
     const card = view.cards.get(to)!.getBoundingClientRect();
@@ -270,6 +271,7 @@ export class Edits {
     const spot = snap(freeSpot({ ...snap(wanted), w, h }, [...view.boxes.values()]));
     const made = await this.make(block, spot);
     if (!made) return;
+    if (block.kind === "conditional") this.bench.built.add(made.card);
     const ops = onto ? [made.op, ...this.between(onto, made.card)] : [made.op];
     if (!this.act(...ops)) return;
     this.bench.select([made.card]);

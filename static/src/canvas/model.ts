@@ -36,7 +36,11 @@ export class Graph {
   private next = new Map<string, Set<string>>();
   private prev = new Map<string, Set<string>>();
 
-  constructor(body: Body) {
+  // asCards are conditions that are drawn as a card though a pill would do.
+  constructor(
+    body: Body,
+    private asCards: ReadonlySet<string> = new Set(),
+  ) {
     for (const t of body.triggers ?? []) {
       this.triggers.set(t.id, t);
       this.add(t.id);
@@ -133,13 +137,18 @@ export class Graph {
     return ready.length < this.cards.length;
   }
 
+  // pill says whether a trigger is drawn as a pill on its edges.
+  pill(t: Trigger): boolean {
+    return compact(t) && !this.asCards.has(t.id);
+  }
+
   // drawn are the cards of the compact view.
   drawn(): Drawn[] {
     const list: Drawn[] = [];
     for (const card of this.cards) {
       const t = this.triggers.get(card);
       if (!t) list.push({ key: card, kind: parse(card)?.kind ?? "job", shape: "node" });
-      else if (!compact(t)) list.push({ key: card, kind: t.type, shape: t.type === "conditional" ? "gate" : "start" });
+      else if (!this.pill(t)) list.push({ key: card, kind: t.type, shape: t.type === "conditional" ? "gate" : "start" });
     }
     return list;
   }
@@ -147,7 +156,7 @@ export class Graph {
   edges(): Edge[] {
     const list: Edge[] = [];
     for (const t of this.triggers.values()) {
-      if (compact(t)) {
+      if (this.pill(t)) {
         const c = conditions(t)[0]!;
         const several = actions(t).length > 1;
         for (const a of actions(t)) list.push({ key: several ? `${t.id}>${key(a.ref)}` : t.id, from: key(c.ref), to: key(a.ref), trigger: t.id, state: c.state });
@@ -186,7 +195,7 @@ export class Names {
 
   spell(way: string[]): string {
     const most = 5;
-    const names = way.filter((card) => !this.graph.triggers.has(card) || !compact(this.graph.triggers.get(card)!)).map((card) => this.of(card));
+    const names = way.filter((card) => !this.graph.triggers.has(card) || !this.graph.pill(this.graph.triggers.get(card)!)).map((card) => this.of(card));
     const head = names.slice(0, most).join(" → ");
     return names.length > most ? `${head} … ${names.length - most} more` : head;
   }

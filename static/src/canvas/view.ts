@@ -91,9 +91,8 @@ export class View {
     }
   }
 
-  // draw makes the drawing equal to body.
-  draw(body: Body, infos: Record<string, Info>): void {
-    const graph = new Graph(body);
+  // draw makes the drawing equal to body, of which graph is the graph.
+  draw(graph: Graph, body: Body, infos: Record<string, Info>): void {
     const cards = graph.drawn();
     const wanted = new Set(cards.map((c) => c.key));
     for (const [id, card] of this.cards) if (!wanted.has(id)) this.dropCard(id, card);
