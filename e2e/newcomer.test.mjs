@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { open } from "./house.mjs";
+import { shot } from "./look.mjs";
 
 let house, page;
 before(async () => { house = await open(); });
@@ -205,4 +206,39 @@ test("a dropped condition that is whole is a line after a reload", async () => {
   await page.reload();
   await page.locator("dog-canvas.ready").waitFor();
   assert.deepEqual(await drawn(), ["job -> job"]);
+});
+
+test("what is refused is said at its field or in its dialog, and covers no button", async () => {
+  const panel = page.locator("#panel");
+  const save = panel.locator("#panel-form button[type=submit]").first();
+  const theirs = await (await add("job")).locator("b").innerText();
+  await add("python");
+  const name = panel.locator("[name=name]");
+  await panel.locator("[name='script.body']").waitFor({ state: "attached" });
+  await name.fill(theirs);
+  await save.click();
+  await panel.locator("[name=name][aria-invalid=true]").waitFor();
+  await panel.getByText(/There is already a job named/).waitFor();
+  assert.equal(await page.locator(".toast").count(), 0);
+  await name.fill(`free ${count}`);
+  await save.click();
+  await panel.locator("h2", { hasText: `free ${count}` }).waitFor();
+
+  await page.goto(`${house.address}/workflows`);
+  await page.getByRole("button", { name: "New workflow" }).first().click();
+  await page.locator("#workflow-name").fill("new 1");
+  const make = page.getByRole("button", { name: "Create and draw" });
+  await make.click();
+  const said = page.locator("dialog:modal .toast.bad");
+  await said.getByText(/already a workflow named/).waitFor();
+  const [box, button] = [await said.boundingBox(), await make.boundingBox()];
+  assert.ok(box.y + box.height <= button.y, "it stands above the buttons");
+  await shot(page, "refused-in-dialog");
+  await said.getByRole("button", { name: "Close this message" }).click();
+  await said.waitFor({ state: "detached" });
+  await make.click();
+  await said.waitFor();
+  await page.locator("#workflow-name").fill("new and free");
+  await make.click();
+  await page.waitForURL(/\/workflows\/[0-9A-Z]{26}/);
 });

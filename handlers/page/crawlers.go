@@ -120,10 +120,12 @@ func (p *Pages) saveCrawler(c web.Ctx) error {
 		return web.Render(c, http.StatusUnprocessableEntity, crawler.Form(v))
 	}
 	ctx, id, now := c.Request().Context(), v.Draft.ID, p.Now()
-	if v.Form.Name != v.Draft.Name {
-		if err := p.Store.RenameObject(ctx, engine.KindCrawler, id, v.Form.Name); err != nil {
-			return err
-		}
+	err = p.rename(ctx, engine.KindCrawler, id, v.Draft.Name, v.Form.Name)
+	if taken(err, v.Form.Errors) {
+		return web.Render(c, http.StatusUnprocessableEntity, crawler.Form(v))
+	}
+	if err != nil {
+		return err
 	}
 	if _, err := p.Store.SaveCrawlerDraft(ctx, id, v.Form.Body, v.Form.Base, user(c), now); err != nil {
 		return err

@@ -37,7 +37,14 @@ func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) er
 		return err
 	}
 	ctx, made := c.Request().Context(), panel.JobState
-	if err := p.rename(ctx, engine.KindJob, made.ID, made.Name, form.Name); err != nil {
+	err = p.rename(ctx, engine.KindJob, made.ID, made.Name, form.Name)
+	if taken(err, form.Errors) {
+		for i := range panel.Starts {
+			panel.Starts[i].Seen = panel.Starts[i].Typed // applied above
+		}
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := p.Store.SaveJobDraft(ctx, made.ID, form.Body, form.Base, user(c), p.Now()); err != nil {
@@ -61,7 +68,11 @@ func (p *Pages) saveCrawlerCard(c web.Ctx, panel editor.Panel, values url.Values
 	if len(form.Errors) > 0 {
 		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
 	}
-	if err := p.rename(ctx, engine.KindCrawler, made.ID, made.Name, form.Name); err != nil {
+	err = p.rename(ctx, engine.KindCrawler, made.ID, made.Name, form.Name)
+	if taken(err, form.Errors) {
+		return web.Render(c, http.StatusUnprocessableEntity, editor.Details(panel))
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := p.Store.SaveCrawlerDraft(ctx, made.ID, form.Body, form.Base, user(c), p.Now()); err != nil {
@@ -77,4 +88,14 @@ func (p *Pages) rename(ctx context.Context, kind engine.Kind, id engine.ID, from
 		return nil
 	}
 	return p.Store.RenameObject(ctx, kind, id, to)
+}
+
+// taken reports whether a new name was refused because another has it, and says
+// so at the field of the name.
+func taken(err error, wrong map[string]string) bool {
+	if engine.CodeOf(err) != engine.Conflict {
+		return false
+	}
+	wrong["name"] = engine.MessageOf(err)
+	return true
 }

@@ -9,8 +9,12 @@ export function toast(text: string, bad = false): void {
   document.querySelector(".toasts")?.append(box);
 }
 
+// startToasts gives each message a button that closes it, and puts a refusal where
+// its reader is: a dialog is over everything else on the page, and what stands
+// below it can neither be read nor closed.
 export function startToasts(): void {
-  found<HTMLElement>(".toast", (box) => {
+  found<HTMLElement>(".toasts > .toast", (box) => {
+    if (box.classList.contains("bad")) document.querySelector("dialog:modal .ends")?.before(box);
     const close = document.createElement("button");
     close.type = "button";
     close.className = "btn ghost icon sm";
@@ -19,6 +23,11 @@ export function startToasts(): void {
     close.addEventListener("click", () => box.remove());
     box.append(close);
     if (!box.classList.contains("bad")) setTimeout(() => box.remove(), 6000);
+  });
+  // Who tries again has read why it was refused before.
+  document.addEventListener("htmx:before:request", (event) => {
+    if (event.detail.ctx.request.method.toUpperCase() !== "POST") return;
+    for (const box of document.querySelectorAll(".toast.bad")) box.remove();
   });
   document.addEventListener("htmx:error", () => {
     toast("The server did not answer. Nothing was changed on this page; try again in a moment.", true);
