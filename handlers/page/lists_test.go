@@ -42,7 +42,7 @@ func TestANodeThatIsQueuedSaysWhatItWaitsFor(t *testing.T) {
 	_, page := s.get(t, "/runs/"+string(runID)+"?node="+n.Ref.String())
 
 	contains(t, "the page", page, "Queued, waits for a place in the pool warehouse", "Job · attempt 1")
-	if strings.Contains(page, "v0") {
+	if strings.Contains(page, "Job v0") {
 		t.Error("the page shows a version that the node does not have yet")
 	}
 }
