@@ -105,7 +105,7 @@ func scriptPart(v View, s *engine.ScriptJob) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"tiny\">The script runs in a folder of its own that is removed when it ends. Exit code 0 is success; the last lines of its errors say why it failed. It goes on while the server restarts. A script has no bookmark yet: what it has read it must remember itself.</p></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"tiny\">The script runs in a folder of its own; what it leaves there is removed when it ends. Exit code 0 is success; the last lines of its errors say why it failed. It goes on while the server restarts. A script has no bookmark yet: what it has read it must remember itself.</p></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -37,7 +37,7 @@ static void all(int fd, const char *text, off_t at) {
 	(void)ignored;
 }
 
-// told reads what the script is, as Command.told of start.go puts it, to the
+// told reads what the script is, as Command.told of command.go puts it, to the
 // end: a server that was killed on the way has told nothing.
 static char *told(int fd) {
 	char head[SHIM_HEAD + 1] = "";
