@@ -543,11 +543,11 @@ func TestAShimWithoutItsFolderIsNotTaken(t *testing.T) {
 	s.spare = []*shim{bare}
 	must(t, os.RemoveAll(bare.dir))
 
-	child := started(t, s, command(t, "exit 2"))
+	child := started(t, s, command(t, "exit 3"))
 	child.Wait(t.Context(), 10*time.Second)
 
-	if code, ok := child.Exit(); !ok || code != 2 {
-		t.Errorf("got exit code %d, %v, want 2", code, ok)
+	if code, ok := child.Exit(); !ok || code != 3 {
+		t.Errorf("got exit code %d, %v, want 3 of the script, for 2 is said of one that is not there", code, ok)
 	}
 }
 
