@@ -182,7 +182,7 @@ func (e *Exec) rejoin(ctx context.Context) {
 		cancel()
 		if err == nil {
 			e.mu.Lock()
-			e.fenced = false
+			e.fenced = e.why != nil // it may have been outgrown meanwhile
 			clear(e.pins)
 			e.waiting = nil
 			e.mu.Unlock()

@@ -55,16 +55,17 @@ func (e *Exec) Checks(ctx context.Context, now time.Time) ([]engine.Check, error
 	return append([]engine.Check{e.slotCheck(busy), tended, stopping}, strays...), err
 }
 
-// stopAsked is when an attempt was told to stop, alone or with its run.
-func (e *Exec) stopAsked(ctx context.Context, n *engine.NodeRun) (at time.Time, err error) {
+// stopAsked is when an attempt was told to stop, alone or with its run: the first
+// time, for whoever takes it up after that says it again.
+func (e *Exec) stopAsked(ctx context.Context, n *engine.NodeRun) (time.Time, error) {
 	events, err := e.Store.Events(ctx, n.Run, 0)
 	for i := range events {
 		of := &events[i]
 		if of.State == string(engine.Stopping) && of.Card == n.Ref.String() && of.Start == n.Start && of.Attempt == n.Attempt {
-			at = of.At
+			return of.At, nil
 		}
 	}
-	return at, err
+	return time.Time{}, err
 }
 
 // others are the other servers whose lease holds.

@@ -72,7 +72,7 @@ func StopNode(g *graph.Graph, st State, run engine.Run, ref engine.Ref, start in
 		}
 	}
 	if len(s.w.Nodes) == 0 {
-		return Writes{}, nothingToStop(name, s.lasts(ref))
+		return Writes{}, nothingToStop(name, slices.DeleteFunc(s.lasts(ref), func(n engine.NodeRun) bool { return start != 0 && n.Start != start }))
 	}
 	return s.done(), nil
 }

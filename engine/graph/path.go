@@ -98,29 +98,6 @@ func walkBack(came map[int]int, start, goal int) []int {
 	return way
 }
 
-// Downstream lists every job and crawler that can start because ref ended,
-// nearest first, without ref itself.
-func (g *Graph) Downstream(ref engine.Ref) []engine.Ref {
-	seen := map[engine.Ref]bool{ref: true}
-	var down []engine.Ref
-	queue := []engine.Ref{ref}
-	for len(queue) > 0 {
-		here := queue[0]
-		queue = queue[1:]
-		for _, w := range g.watchers[here] {
-			for _, a := range g.Actions(w.Trigger) {
-				if a.Ref.IsZero() || seen[a.Ref] {
-					continue
-				}
-				seen[a.Ref] = true
-				down = append(down, a.Ref)
-				queue = append(queue, a.Ref)
-			}
-		}
-	}
-	return down
-}
-
 func (g *Graph) named(nodes []int) []string {
 	names := make([]string, len(nodes))
 	for k, i := range nodes {

@@ -109,18 +109,23 @@ func (p *Pages) jobLags(c web.Ctx) error {
 	if len(ids) > lagsAtOnce {
 		return engine.Errorf(engine.Invalid, "Ask for at most %d jobs at once.", lagsAtOnce)
 	}
-	lags, began := map[string]bookmark.Lag{}, p.Now()
+	lags, began, failed := map[string]bookmark.Lag{}, p.Now(), error(nil)
 	for _, text := range ids {
 		id, err := engine.ParseID(text)
 		if err != nil {
 			return err
 		}
-		if lags[text], err = p.jobLag(c.Request().Context(), id); err != nil {
-			return err
+		if lag, err := p.jobLag(c.Request().Context(), id); err == nil {
+			lags[text] = lag
+		} else {
+			failed = err
 		}
 		if p.Now().Sub(began) > lagTime {
 			break
 		}
+	}
+	if len(lags) == 0 && failed != nil { // one that cannot be read hides no other; asked for alone it says why
+		return failed
 	}
 	return c.JSON(http.StatusOK, lags)
 }

@@ -50,7 +50,7 @@ func (p *Pages) load(c web.Ctx) error {
 
 func (p *Pages) busy(c web.Ctx) (health.Busy, error) {
 	ctx := c.Request().Context()
-	busy := health.Busy{Now: p.Now()}
+	busy := health.Busy{}
 	var err error
 	if busy.Load, err = p.Health.Load(ctx); err != nil {
 		return busy, err

@@ -182,8 +182,7 @@ func (c *Card) footIcon() string {
 	}
 }
 
-// place is the style that puts a card where it stands.
-// place is where a card stands, and how far its bar is.
+// place is the style that puts a card where it stands, and says how far its bar is.
 func (c *Card) place() string {
 	at := "transform:translate(" + strconv.Itoa(c.At.X) + "px," + strconv.Itoa(c.At.Y) + "px)"
 	if c.Percent > 0 {

@@ -5,7 +5,6 @@ package health
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"dogear/engine"
 	"dogear/views/show"
@@ -15,7 +14,6 @@ import (
 type Busy struct {
 	engine.Load
 	Listeners []Listener
-	Now       time.Time
 }
 
 // Listener is an event trigger with its name and that of its workflow.

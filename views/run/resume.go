@@ -130,7 +130,7 @@ func (r Resume) nodes() []engine.NodeRun {
 }
 
 // had reports whether a node had its turn.
-func had(n engine.NodeRun) bool { return n.State != engine.Skipped || n.PassedOver() }
+func had(n engine.NodeRun) bool { return n.As() != engine.Skipped }
 
 // Nodes are those that can be done again or marked.
 func (r Resume) Nodes() []engine.Ref {
