@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,7 +127,9 @@ func tell(t *testing.T, lines, events string) string {
 		case "unskip":
 			w, err = flow.Unskip(g, r, r.run, job(of), "owner", noon)
 		case "stop":
-			w, err = flow.StopNode(g, r, r.run, job(of), 0, "owner", noon)
+			name, text, _ := strings.Cut(of, " ") // the number of its start, where it is about one
+			start, _ := strconv.Atoi(text)
+			w, err = flow.StopNode(g, r, r.run, job(name), start, "owner", noon)
 		case "retry":
 			node := lastOf(t, r, job(of))
 			node.State, node.Ended = engine.Failed, noon
