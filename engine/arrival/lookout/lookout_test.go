@@ -97,7 +97,8 @@ func (s *site) run(t *testing.T, long time.Duration, within func()) {
 // runOn is run by a server whose own folder is dir.
 func (s *site) runOn(t *testing.T, dir string, long time.Duration, within func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), long)
+	// A look that is due at the very instant of the end would be done or not.
+	ctx, cancel := context.WithTimeout(t.Context(), long+time.Second/2)
 	defer cancel()
 	places := quiet{source.New(place.Roots{Base: dir, Allowed: []string{dir}}, bucket.New(nil)), s.hints}
 	look := lookout.New(s.store, places, s.queue, slog.New(slog.DiscardHandler), time.Now, func(engine.ID) {})
@@ -196,7 +197,7 @@ func TestAPlaceThatIsAwayIsSaidAndLosesNothing(t *testing.T) {
 		s.drop(t, "a.csv", "x", time.Now())
 		must(t, os.Rename(filepath.Join(s.dir, "in"), filepath.Join(s.dir, "away")))
 
-		s.run(t, 2*time.Minute, nil)
+		s.run(t, 4*time.Minute, nil) // the trouble is said once no look of two minutes succeeded
 		state, err := s.store.EventTrigger(t.Context(), s.trigger)
 		must(t, err)
 		if !strings.Contains(state.Trouble, "does not exist") {
