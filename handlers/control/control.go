@@ -40,6 +40,8 @@ type Store interface {
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
 	// Waits says what nodes of open runs wait for.
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
+	// Fallen says which node each of runs failed of.
+	Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	Pools(ctx context.Context) ([]engine.Pool, error)
@@ -162,6 +164,7 @@ func New(cfg Config) http.Handler {
 		"GET /workflow/versions": c.versions,
 		"POST /workflow/restore": c.restore,
 
+		"GET /triggers":     c.triggers,
 		"POST /trigger":     c.switchTrigger,
 		"GET /pools":        c.pools,
 		"POST /pool":        c.setPool,

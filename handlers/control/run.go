@@ -18,13 +18,20 @@ type RunID struct {
 	ID engine.ID `json:"id"`
 }
 
-// runs answers GET /runs?name=…&open=…&limit=… .
+// runs answers GET /runs?name=…&open=…&outcome=…&limit=… .
 func (c *control) runs(w http.ResponseWriter, r *http.Request) error {
 	limit, err := strconv.Atoi(r.FormValue("limit"))
 	if err != nil || limit < 1 || limit > 1000 {
 		return engine.Errorf(engine.Invalid, "A list shows 1 to 1000 runs.")
 	}
-	found, err := c.Store.Runs(r.Context(), engine.RunFilter{Name: r.FormValue("name"), Open: r.FormValue("open") == "true", Limit: limit})
+	filter := engine.RunFilter{Name: r.FormValue("name"), Open: r.FormValue("open") == "true", Limit: limit}
+	if filter.Outcome, err = outcomeNamed(r.FormValue("outcome")); err != nil {
+		return err
+	}
+	if filter.Open && filter.Outcome != "" {
+		return engine.Errorf(engine.Invalid, "A run that goes on has no outcome yet. Ask for those that go on or for an outcome, not for both.")
+	}
+	found, err := c.Store.Runs(r.Context(), filter)
 	if err != nil {
 		return err
 	}
@@ -33,6 +40,15 @@ func (c *control) runs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, list)
+}
+
+// outcomeNamed reads an outcome, also as people write it: "Partly failed", "partly-failed".
+func outcomeNamed(text string) (engine.Outcome, error) {
+	switch outcome := engine.Outcome(strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(text))); outcome {
+	case "", engine.RunSucceeded, engine.RunPartlyFailed, engine.RunFailed, engine.RunStopped:
+		return outcome, nil
+	}
+	return "", engine.Errorf(engine.Invalid, "There is no outcome %q. A run ends succeeded, partly-failed, failed or stopped.", text)
 }
 
 // run answers GET /run?id=…; with wait=true when the run has ended.

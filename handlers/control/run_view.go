@@ -23,6 +23,8 @@ type Run struct {
 	Like *Like `json:"like,omitempty"`
 	// Waits says what nodes of the run wait for.
 	Waits string `json:"waits,omitempty"`
+	// Failed is the node that the run failed of.
+	Failed *Failed `json:"failed,omitempty"`
 	// LateSeconds is how long after its due time the first job or crawler of a
 	// scheduled run began to work, or has been waited for until now; in a list,
 	// how long after it the run was made.
@@ -35,6 +37,13 @@ type Like struct {
 	Seconds float64   `json:"seconds"` // by which it started earlier
 }
 
+// Failed is the node that did not succeed first, and how many more did not.
+type Failed struct {
+	Node  string       `json:"node"`
+	State engine.State `json:"state"`
+	More  int          `json:"more,omitempty"`
+}
+
 // viewRuns is runs as they are answered.
 func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error) {
 	twins, err := c.Store.Twins(ctx, runs)
@@ -45,6 +54,10 @@ func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error
 	if err != nil {
 		return nil, err
 	}
+	fallen, err := c.Store.Fallen(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]Run, 0, len(runs))
 	for _, run := range runs {
 		start := startOf(&run)
@@ -52,6 +65,9 @@ func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error
 		view := Run{Run: run, Start: start, Waits: waits[run.ID], LateSeconds: run.Late(nil, c.Now()).Seconds()}
 		if twin, ok := twins[run.ID]; ok {
 			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
+		}
+		if f, ok := fallen[run.ID]; ok {
+			view.Failed = &Failed{Node: f.Name, State: f.State, More: f.More}
 		}
 		list = append(list, view)
 	}

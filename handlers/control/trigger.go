@@ -10,6 +10,48 @@ import (
 	"dogear/engine/draft"
 )
 
+// ListedTrigger is a trigger of some workflow.
+type ListedTrigger struct {
+	Workflow string `json:"workflow"`
+	Trigger
+}
+
+// triggers answers GET /triggers?workflow=… with the triggers of published workflows,
+// or of that one.
+func (c *control) triggers(w http.ResponseWriter, r *http.Request) error {
+	found, err := c.workflowsNamed(r.Context(), r.FormValue("workflow"))
+	if err != nil {
+		return err
+	}
+	names, err := c.Store.Names(r.Context())
+	if err != nil {
+		return err
+	}
+	schedules, err := c.Store.Schedules(r.Context())
+	if err != nil {
+		return err
+	}
+	list := []ListedTrigger{}
+	for i := range found {
+		if found[i].Version == 0 {
+			continue // a draft starts nothing
+		}
+		for n := range found[i].Triggers {
+			list = append(list, ListedTrigger{found[i].Name, c.viewTrigger(&found[i].Triggers[n], names, schedules)})
+		}
+	}
+	return answer(w, list)
+}
+
+// workflowsNamed is the workflow of that name, or all of them without one.
+func (c *control) workflowsNamed(ctx context.Context, name string) ([]engine.Workflow, error) {
+	if name == "" {
+		return c.Store.Workflows(ctx)
+	}
+	found, err := c.Store.WorkflowNamed(ctx, name)
+	return []engine.Workflow{found}, err
+}
+
 // SwitchTrigger asks to turn a trigger on or off.
 type SwitchTrigger struct {
 	Workflow string `json:"workflow"`

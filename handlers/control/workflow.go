@@ -8,6 +8,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/arrival"
+	"dogear/engine/draft"
 	"dogear/engine/exec"
 	"dogear/engine/portable"
 )
@@ -34,7 +35,8 @@ type Trigger struct {
 	Disabled  bool               `json:"disabled,omitempty"`
 	Schedule  string             `json:"schedule,omitempty"`
 	Zone      string             `json:"zone,omitempty"`
-	Event     string             `json:"event,omitempty"` // what events start a run, in words
+	Event     string             `json:"event,omitempty"`     // what events start a run, in words
+	WaitsFor  string             `json:"waits_for,omitempty"` // ends of jobs and crawlers, in words
 	Starts    []string           `json:"starts,omitempty"`
 	NextStart time.Time          `json:"next_start,omitzero"`
 
@@ -130,19 +132,9 @@ func (c *control) view(r *http.Request, w engine.Workflow, schedules map[engine.
 		last[0].Body = engine.WorkflowBody{} // the run's own copy says nothing new here
 		view.Last = &last[0]
 	}
-	for _, t := range w.Triggers {
-		made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone}
-		if row, ok := schedules[t.ID]; ok {
-			coming := t.Comes(&row, c.Now(), c.Next)
-			made.NextStart, made.OverdueSeconds = coming.At, coming.Overdue.Seconds()
-			view.OverdueSeconds = max(view.OverdueSeconds, made.OverdueSeconds)
-		}
-		if t.Type == engine.OnEvent {
-			made.Event = arrival.Words(t.Event)
-		}
-		for _, a := range t.Actions {
-			made.Starts = append(made.Starts, names.Of(a.Ref))
-		}
+	for i := range w.Triggers {
+		made := c.viewTrigger(&w.Triggers[i], names, schedules)
+		view.OverdueSeconds = max(view.OverdueSeconds, made.OverdueSeconds)
 		if !made.NextStart.IsZero() && (view.NextStart.IsZero() || made.NextStart.Before(view.NextStart)) {
 			view.NextStart = made.NextStart
 		}
@@ -152,6 +144,26 @@ func (c *control) view(r *http.Request, w engine.Workflow, schedules map[engine.
 		view.Nodes = append(view.Nodes, Node{Kind: ref.Kind, Name: names.Of(ref)})
 	}
 	return view, nil
+}
+
+// viewTrigger is a trigger of a published workflow as it is answered.
+func (c *control) viewTrigger(t *engine.Trigger, names draft.Names, schedules map[engine.ID]engine.Schedule) Trigger {
+	made := Trigger{Name: t.Name, Type: t.Type, Disabled: t.Disabled, Schedule: t.Schedule, Zone: t.Zone}
+	if row, ok := schedules[t.ID]; ok {
+		coming := t.Comes(&row, c.Now(), c.Next)
+		made.NextStart, made.OverdueSeconds = coming.At, coming.Overdue.Seconds()
+	}
+	switch t.Type {
+	case engine.OnEvent:
+		made.Event = arrival.Words(t.Event)
+	case engine.Conditional:
+		made.WaitsFor = draft.WaitsFor(t, names)
+	case engine.OnDemand, engine.Scheduled:
+	}
+	for _, a := range t.Actions {
+		made.Starts = append(made.Starts, names.Of(a.Ref))
+	}
+	return made
 }
 
 // startWorkflow answers POST /workflow with the run that was started.

@@ -26,6 +26,8 @@ type runStore interface {
 	Twins(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Twin, error)
 	// Waits says what nodes of open runs wait for.
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
+	// Fallen says which node each of runs failed of.
+	Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error)
 	// PropertySets lists what the properties of a run were, if they were changed.
 	PropertySets(ctx context.Context, run engine.ID) ([]engine.PropertySet, error)
 	// PropertiesOf is what an attempt was told of the properties of its run.
@@ -112,6 +114,9 @@ func (p *Pages) runList(c web.Ctx, of engine.ID) (run.Listing, error) {
 		list.Of = "/workflows/" + string(of)
 	}
 	if list.Waits, err = p.Store.Waits(c.Request().Context(), list.Runs); err != nil {
+		return list, err
+	}
+	if list.Fallen, err = p.Store.Fallen(c.Request().Context(), list.Runs); err != nil {
 		return list, err
 	}
 	list.Twins, err = p.Store.Twins(c.Request().Context(), list.Runs)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"time"
 
 	"dogear/engine"
@@ -49,6 +50,28 @@ func (v View) changes() []engine.PropertySet {
 func (l Listing) twin(r engine.Run) (engine.Twin, bool) {
 	t, ok := l.Twins[r.ID]
 	return t, ok
+}
+
+// fallen is the node that r failed of. A run of a job or crawler alone has no other
+// than the one that it is named after.
+func (l Listing) fallen(r engine.Run) (engine.Fallen, bool) {
+	f, ok := l.Fallen[r.ID]
+	return f, ok && r.Kind == engine.RunWorkflow
+}
+
+// fallenSign names the node that a run failed of, and how many more: "load failed +2".
+func fallenSign(f engine.Fallen) show.Sign {
+	sign := show.OfState(f.State)
+	sign.Word = f.Name + " " + strings.ToLower(sign.Word)
+	if f.More > 0 {
+		sign.Word += " +" + show.Count(int64(f.More))
+	}
+	return sign
+}
+
+// fallenHref is the address of the attempt that failed.
+func fallenHref(f engine.Fallen) string {
+	return nodeHref(engine.NodeRun{Run: f.Run, Ref: f.Ref, Start: f.Start, Attempt: f.Attempt}, "")
 }
 
 // twinLead goes before the name of an earlier run that asked for the same.

@@ -23,6 +23,7 @@ type Listing struct {
 	Next   engine.ID // older runs follow this one; "" for none
 	Twins  map[engine.ID]engine.Twin
 	Waits  map[engine.ID]string // what nodes of open runs wait for
+	Fallen map[engine.ID]engine.Fallen
 	Now    time.Time
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dogear/engine"
@@ -103,23 +104,38 @@ type runList struct {
 	Name  string `help:"Only runs whose name holds this."`
 	Open  bool   `help:"Only runs that go on."`
 	Limit int    `default:"20" help:"How many."`
+
+	Outcome string `help:"Only runs that ended like this: succeeded, partly-failed, failed or stopped."`
 }
 
 // Run lists runs.
 func (c *runList) Run(ctx context.Context, term Terminal) error {
 	list, err := get[[]control.Run](ctx, c.Data, "/runs", url.Values{
-		"name": {c.Name}, "open": {strconv.FormatBool(c.Open)}, "limit": {strconv.Itoa(c.Limit)},
+		"name": {c.Name}, "open": {strconv.FormatBool(c.Open)}, "outcome": {c.Outcome}, "limit": {strconv.Itoa(c.Limit)},
 	})
 	if err != nil {
 		return err
 	}
 	return c.print(term, list, func(t *table) {
-		t.row("ID", "NAME", "OUTCOME", "STARTED", "TOOK", "BY", "WAITS FOR")
+		t.row("ID", "NAME", "OUTCOME", "STARTED", "TOOK", "BY", "NOTE")
 		for i := range list {
 			r := &list[i]
-			t.row(r.ID, r.Name, outcome(&r.Run), when(r.Started), spent(r.Started, r.Ended, time.Now()), r.By, r.Waits)
+			t.row(r.ID, r.Name, outcome(&r.Run), when(r.Started), spent(r.Started, r.Ended, time.Now()), r.By, note(r))
 		}
 	})
+}
+
+// note is what a list says of a run: what it waits for, or what it failed of.
+func note(r *control.Run) string {
+	f := r.Failed
+	if f == nil {
+		return r.Waits
+	}
+	words := f.Node + " " + strings.ToLower(states[f.State])
+	if f.More > 0 {
+		words += fmt.Sprintf(" +%d", f.More)
+	}
+	return words
 }
 
 type runShow struct {

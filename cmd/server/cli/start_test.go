@@ -59,7 +59,7 @@ func TestRunListSaysWhatARunWaitsFor(t *testing.T) {
 	must(t, json.Unmarshal([]byte(first), &run))
 	s.ok(t, "run", "log", "--follow", string(run.ID))
 
-	if strings.Count(list, says) != 1 || !strings.Contains(list, "WAITS FOR") {
+	if strings.Count(list, says) != 1 || !strings.Contains(list, "NOTE") {
 		t.Errorf("the list of runs is\n%s\nwant one that %s", list, says)
 	}
 }

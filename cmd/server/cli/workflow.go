@@ -106,7 +106,7 @@ func triggerWords(t control.Trigger) string {
 		}
 	}
 	if t.Event != "" {
-		words = "event: " + strings.ToLower(t.Event[:1]) + t.Event[1:]
+		words = "event: " + lower(t.Event)
 	}
 	if t.Disabled {
 		words += ", disabled"
