@@ -55,12 +55,10 @@ type Trigger struct {
 	Actions   []Action    `json:"actions,omitempty"`
 }
 
-// Switched reports whether t has a switch on the screen: what starts by itself or
-// after others. A person's start and an event come from outside (A05, A09); an
-// event trigger that is off has one, so that it can be turned on.
-func (t *Trigger) Switched() bool {
-	return t.Type == Scheduled || t.Type == Conditional || t.Type == OnEvent && t.Disabled
-}
+// Switched reports whether t has a switch on the screen: all but a person's start,
+// which is a press of Run (A05). That of an event trigger says whether it takes
+// events (ADR 0038).
+func (t *Trigger) Switched() bool { return t.Type != OnDemand }
 
 // Missed says what becomes of due times that passed while no server ran.
 type Missed string

@@ -83,7 +83,7 @@ func triggerOps(t *engine.Trigger, values url.Values, card string) []draft.Op {
 		was := engine.Overlap(values.Get("seen.overlap"))
 		t.Overlap, patch.Overlap, seen.Overlap = overlap, &overlap, &was
 	}
-	if disabled, was := values.Get("enabled") != "yes", seenDisabled(t, values); t.Switched() && disabled != was {
+	if disabled, was := values.Get("enabled") != "yes", seenDisabled(t, values); t.Switched() && values.Has("seen.enabled") && disabled != was {
 		t.Disabled, patch.Disabled, seen.Disabled = disabled, &disabled, &was
 	}
 	if logic := engine.Logic(values.Get("logic")); values.Has("logic") && logic != t.Predicate.Logic {

@@ -65,9 +65,6 @@ func (e *Events) waits() string {
 
 // drivenWords says what drives an event trigger, and what a pause does to it.
 func drivenWords(t *engine.Trigger) string {
-	if !t.Disabled {
-		return "Events drive it: it takes them from the moment it is published, and has no switch here. From the command line, dogear trigger off pauses it."
-	}
 	if t.Event.Source == engine.EventFiles {
 		return "Events drive it, from the moment it is published. While it is paused, files that arrive start nothing, then or later; what waits already is kept."
 	}

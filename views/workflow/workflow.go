@@ -35,11 +35,46 @@ func (i Item) starter() string {
 		of   engine.TriggerType
 		word string
 	}{{engine.Scheduled, "Never again"}, {engine.OnEvent, "By events"}} {
-		if slices.ContainsFunc(i.Workflow.Triggers, func(t engine.Trigger) bool { return t.Type == kind.of && !t.Disabled }) {
+		if len(i.starts(kind.of, true)) > 0 {
 			return kind.word
 		}
 	}
 	return "On demand"
+}
+
+// alsoByEvents reports whether events start i beside a schedule that is due again.
+func (i Item) alsoByEvents() bool { return len(i.starts(engine.OnEvent, true)) > 0 }
+
+// starts are the names of the triggers of a kind that are on, or off.
+func (i Item) starts(kind engine.TriggerType, on bool) []string {
+	var names []string
+	for _, t := range i.Workflow.Triggers {
+		if t.Type == kind && t.Disabled != on {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// off is what does not start i for now although something else does, in a word, and
+// the names of those triggers.
+type off struct{ word, names string }
+
+// off lists what is paused while something else starts i by itself.
+func (i Item) off() []off {
+	if i.Next.Paused {
+		return nil // all of it, which is said alone
+	}
+	var list []off
+	for _, kind := range []struct {
+		of   engine.TriggerType
+		word string
+	}{{engine.Scheduled, "schedule"}, {engine.OnEvent, "event trigger"}} {
+		if names := i.starts(kind.of, false); len(names) > 0 {
+			list = append(list, off{show.Many(int64(len(names)), kind.word) + " paused", strings.Join(names, ", ")})
+		}
+	}
+	return list
 }
 
 // oldestFirst is the order of bars: time goes to the right.

@@ -85,3 +85,27 @@ func TestTriggersAreListed(t *testing.T) {
 	}
 	s.refused(t, engine.NotFound, "There is no workflow named", "trigger", "list", "nowhere")
 }
+
+// TestTheListOfWorkflowsSaysWhatIsPaused, also where something else starts it.
+func TestTheListOfWorkflowsSaysWhatIsPaused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	both := strings.Replace(called(), "  triggers:\n", "  triggers:\n    - {name: nightly, type: scheduled, schedule: 'cron(0 2 * * ? *)', start: [{job: copy}]}\n", 1)
+	_, err := s.run(t, both, "workflow", "import", "-")
+	must(t, err)
+	next := func() string {
+		list := strings.TrimSpace(s.ok(t, "workflow", "list"))
+		return strings.TrimSpace(list[strings.LastIndex(list, "  "):]) // the last column of the last row
+	}
+	s.ok(t, "trigger", "on", "called", "nightly")
+
+	on := next()
+	s.ok(t, "trigger", "off", "called", "nightly")
+	events := next()
+	s.ok(t, "trigger", "off", "called", "calls")
+	none := next()
+
+	if !strings.HasPrefix(on, "20") || !strings.HasSuffix(on, ", by events") || events != "by events, 1 paused" || none != "paused" {
+		t.Errorf("next starts are %q, then %q, then %q; want a time and events, events alone, and nothing", on, events, none)
+	}
+}

@@ -45,9 +45,39 @@ func (c *workflowList) Run(ctx context.Context, term Terminal) error {
 			if w.Last != nil {
 				last, started = outcome(w.Last), w.Last.Started
 			}
-			t.row(w.Name, version(w.Version), last, when(started), when(w.NextStart))
+			t.row(w.Name, version(w.Version), last, when(started), nextStart(&w))
 		}
 	})
+}
+
+// nextStart says when w starts next by itself, and what of that is paused.
+func nextStart(w *control.Workflow) string {
+	var words []string
+	events, paused, active := false, 0, false
+	for _, t := range w.Triggers {
+		switch {
+		case t.Type != engine.Scheduled && t.Type != engine.OnEvent:
+		case t.Disabled:
+			paused++
+		default:
+			events, active = events || t.Type == engine.OnEvent, true
+		}
+	}
+	if !w.NextStart.IsZero() {
+		words = append(words, when(w.NextStart))
+	}
+	if events {
+		words = append(words, "by events")
+	}
+	switch {
+	case paused > 0 && !active:
+		words = append(words, "paused")
+	case paused > 0:
+		words = append(words, fmt.Sprintf("%d paused", paused))
+	case len(words) == 0:
+		return when(time.Time{})
+	}
+	return strings.Join(words, ", ")
 }
 
 func version(n int) string {

@@ -239,9 +239,8 @@ export function impossible(g: Graph, from: string): Set<string> {
 export type { Logic };
 
 // switched reports whether a trigger can be turned off and on, as the server has
-// it: a person's start and an event come from outside. An event trigger that is off
-// can be turned on.
-export const switched = (t: Trigger): boolean => t.type === "scheduled" || t.type === "conditional" || (t.type === "event" && !!t.disabled);
+// it: all but a person's start.
+export const switched = (t: Trigger): boolean => t.type !== "on_demand";
 
 // about is what the panel of a card shows of body, "" being the workflow's: two
 // bodies that say the same of a card have the same panel. A name is told apart.
