@@ -32,6 +32,15 @@ func (p *Pool) Faults() []Fault {
 	return f
 }
 
+// Shut says that nothing starts in p because it has no places, which is a way to hold
+// what shares it; "" where it has some.
+func (p *Pool) Shut() string {
+	if p.Places > 0 {
+		return ""
+	}
+	return "Nothing starts in this pool until it has places."
+}
+
 // Refusal says why the pool cannot be deleted, or nil. What waits in it is no
 // reason: it is then bounded by the slots alone.
 func (p *Pool) Refusal() error {

@@ -15,6 +15,7 @@ import (
 	"dogear/views/form"
 	"dogear/views/layout"
 	"dogear/views/pool"
+	"dogear/views/show"
 )
 
 type poolStore interface {
@@ -79,7 +80,7 @@ func (p *Pages) savePool(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.poolsDone(c, fmt.Sprintf("%s has %d places now.", name, places))
+	return p.poolsDone(c, strings.TrimSpace(fmt.Sprintf("%s has %s now. %s", name, show.Many(int64(places), "place"), made.Shut())))
 }
 
 // poolNamed is the pool of that name, or nil.

@@ -52,6 +52,31 @@ func TestAPoolIsMadeResizedAndDeleted(t *testing.T) {
 	}
 }
 
+// TestAPoolWithoutPlacesSaysThatNothingStarts where it is set and as long as it is so.
+func TestAPoolWithoutPlacesSaysThatNothingStarts(t *testing.T) {
+	t.Parallel()
+	const says = "Nothing starts in this pool until it has places."
+	site, _ := steered(t, func(*engine.Run) {})
+	said := func(form url.Values) (rows, status string) {
+		t.Helper()
+		_, rows = site.change(t, "/pools", form)
+		_, status, _ = strings.Cut(rows, `role="status">`)
+		status, _, _ = strings.Cut(status, "<")
+		return rows, status
+	}
+
+	shut, made := said(url.Values{"new": {"1"}, "name": {"warehouse"}, "places": {"0"}})
+	_, page := site.get(t, "/pools")
+	open, resized := said(url.Values{"name": {"warehouse"}, "places": {"1"}})
+
+	if made != "warehouse has 0 places now. "+says || strings.Count(shut, says) != 2 || strings.Count(page, says) != 1 {
+		t.Errorf("a pool without places was answered with %q, and is told of %d times on its page, want once", made, strings.Count(page, says))
+	}
+	if resized != "warehouse has 1 place now." || strings.Contains(open, says) {
+		t.Errorf("with a place it was answered with %q, and the page says that nothing starts: %t", resized, strings.Contains(open, says))
+	}
+}
+
 // A name is refused by the rule of all names, and beside what else is wrong.
 func TestANameOfAPoolThatIsNoneIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()

@@ -29,13 +29,13 @@ func (c *poolList) Run(ctx context.Context, term Terminal) error {
 // pools prints pools.
 func (t target) pools(term Terminal, all []engine.Pool) error {
 	return t.print(term, all, func(rows *table) {
-		rows.row("NAME", "PLACES", "TAKEN", "WAITING", "JOBS")
+		rows.row("NAME", "PLACES", "TAKEN", "WAITING", "JOBS", "NOTE")
 		for _, p := range all {
 			var jobs []string
 			for _, j := range p.Jobs {
 				jobs = append(jobs, j.Name)
 			}
-			rows.row(p.Name, p.Places, p.Taken, p.Waiting, strings.Join(jobs, ", "))
+			rows.row(p.Name, p.Places, p.Taken, p.Waiting, strings.Join(jobs, ", "), p.Shut())
 		}
 	})
 }

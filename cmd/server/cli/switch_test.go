@@ -64,16 +64,20 @@ func TestPoolsAreMadeChangedAndDeletedFromTheCommandLine(t *testing.T) {
 	_, err := s.run(t, strings.Replace(document("w"), "    kind: sql\n", "    kind: sql\n    pool: warehouse\n", 1), "workflow", "import", "-")
 	must(t, err)
 	listed := s.ok(t, "pool", "list")
+	shut := s.ok(t, "pool", "set", "warehouse", "0")
 	s.refused(t, engine.Conflict, "is used by job copy", "pool", "delete", "warehouse")
 	s.refused(t, engine.Conflict, "is always there", "pool", "delete", "backfills")
 	s.refused(t, engine.NotFound, "There is no pool named", "pool", "delete", "nowhere")
 	s.ok(t, "pool", "set", "spare", "1")
 	left := s.ok(t, "pool", "delete", "spare")
 
-	for about, rows := range map[string][2]string{"made": {made, "warehouse  2"}, "changed": {changed, "warehouse  5"}, "listed": {listed, "copy"}} {
+	for about, rows := range map[string][2]string{"made": {made, "warehouse  2"}, "changed": {changed, "warehouse  5"}, "listed": {listed, "copy"}, "shut": {shut, "Nothing starts in this pool until it has places."}} {
 		if !strings.Contains(rows[0], rows[1]) {
 			t.Errorf("%s: the pools are\n%s\nwant %q", about, rows[0], rows[1])
 		}
+	}
+	if strings.Contains(listed, "Nothing starts") {
+		t.Errorf("pools with places are listed as\n%s", listed)
 	}
 	if strings.Contains(left, "spare") || !strings.Contains(left, "warehouse") {
 		t.Errorf("after a deletion the pools are\n%s", left)
