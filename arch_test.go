@@ -76,6 +76,7 @@ var rooms = map[string]string{
 	"dogear/engine/runner/sql":      "on top",
 	"dogear/engine/query":           "on top",
 	"dogear/engine/runner/shim":     "on top",
+	"dogear/engine/syntax":          "on top",
 	"dogear/db":                     "db",
 	"dogear/views":                  "views",
 	"dogear/static":                 "static",

@@ -15,6 +15,9 @@ type Problem struct {
 	Message string `json:"message"`
 	// Soft problems are worth knowing and do not hinder a publish.
 	Soft bool `json:"soft,omitempty"`
+	// Fails says that the next run would fail of it: soft, and asked about before
+	// a publish.
+	Fails bool `json:"fails,omitempty"`
 }
 
 // Facts is what Problems must know beyond the draft. A nil function knows
@@ -30,6 +33,9 @@ type Facts struct {
 	// Faults lists what is wrong in a job or crawler that is published with the
 	// draft.
 	Faults func(ref engine.Ref) []engine.Fault
+	// Fails lists what the next run would fail of in a job, whether it is published
+	// with the draft or was before.
+	Fails func(ref engine.Ref) []engine.Fault
 	// Outside lists the places of a job or crawler that this server may not use.
 	Outside func(ref engine.Ref) []string
 	// OutsidePath says why a path may not be used by this server; none where it
@@ -43,7 +49,8 @@ const (
 	glueStarts = 1
 )
 
-// Problems lists what is wrong with body, the hard ones first.
+// Problems lists what is wrong with body: the hard ones, what a run would fail of,
+// and what is worth knowing.
 func Problems(body *engine.WorkflowBody, facts Facts) []Problem {
 	g := graph.New(body)
 	var found []Problem
@@ -61,7 +68,21 @@ func Problems(body *engine.WorkflowBody, facts Facts) []Problem {
 	for _, ref := range g.Refs() {
 		nodeProblems(body, ref, passed[ref], facts, hard)
 	}
-	return append(found, soft(body, g, facts)...)
+	return slices.Concat(found, failing(g, facts), soft(body, g, facts))
+}
+
+// failing lists what a run of the jobs of g would fail of.
+func failing(g *graph.Graph, facts Facts) []Problem {
+	var found []Problem
+	if facts.Fails == nil {
+		return nil
+	}
+	for _, ref := range g.Refs() {
+		for _, fault := range facts.Fails(ref) {
+			found = append(found, Problem{Card: ref.String(), Soft: true, Fails: true, Message: facts.Names.Of(ref) + ": " + fault.Message})
+		}
+	}
+	return found
 }
 
 func triggerProblems(t *engine.Trigger, facts Facts, hard func(card, format string, args ...any)) {

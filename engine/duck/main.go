@@ -81,6 +81,9 @@ func (s *speaker) note(warn bool, format string, args ...any) {
 }
 
 func work(ctx context.Context, req Request, events *speaker) (Result, error) {
+	if req.Parse != nil {
+		return runParse(ctx, req.Limits, *req.Parse, events)
+	}
 	inputs := req.inputs()
 	if inputs == nil {
 		return Result{}, errors.New("the request names no task")

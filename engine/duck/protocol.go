@@ -26,6 +26,7 @@ type Request struct {
 	Run      *Run      `json:"run,omitempty"`
 	Query    *Query    `json:"query,omitempty"`
 	Describe *Describe `json:"describe,omitempty"`
+	Parse    *Parse    `json:"parse,omitempty"`
 }
 
 // Limits bounds a worker.
@@ -115,6 +116,12 @@ type Describe struct {
 	SQL        string            `json:"sql,omitempty"`
 }
 
+// Parse asks whether statements are what a step may be, without running or even
+// binding them: the tables and columns that they name need not exist.
+type Parse struct {
+	Steps []engine.Step `json:"steps"`
+}
+
 // Event is one line from a worker. Exactly one field is set; Result or
 // Failure is the last.
 type Event struct {
@@ -145,6 +152,7 @@ type Result struct {
 	Written   []Written  `json:"written,omitempty"`   // by index of the output
 	Relations []Relation `json:"relations,omitempty"` // of Describe, and of a Run's inputs
 	Table     *Table     `json:"table,omitempty"`
+	Wrong     []*Failure `json:"wrong,omitempty"` // of Parse, by index of the step; nil where nothing is
 }
 
 // Held is a file that could not be read and was left out.

@@ -30,6 +30,7 @@ type Part[B any] struct {
 	Verb    Verb
 	Version int   // the published version that was compared; 0 for a new one
 	Seq     int64 // of its draft then
+	Was     B     // before; empty where it is new
 	Body    B
 }
 
@@ -170,7 +171,7 @@ func compare[B any](r *reader, kind engine.Kind, id engine.ID, name string, body
 		return part
 	}
 	was := here[i]
-	part.Verb, part.Version, part.Seq = Change, was.Version, was.Seq
+	part.Verb, part.Version, part.Seq, part.Was = Change, was.Version, was.Seq, was.Body
 	if same(was.Body, body) {
 		part.Verb = Keep
 	}

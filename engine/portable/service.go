@@ -34,6 +34,9 @@ type Service struct {
 	Schedules schedule.Rules
 	// MayUse says why a path may not be used by this server.
 	MayUse func(path string) error
+	// Fails says, for each of jobs, what its next run would fail of, as far as that
+	// is seen without running anything. It may be nil.
+	Fails func(ctx context.Context, jobs []*engine.JobBody) [][]engine.Fault
 	// Next says when a trigger fires next.
 	Next func(t engine.Trigger, after time.Time) time.Time
 	// Imported is told of an import that was written. It may be nil.
@@ -78,6 +81,10 @@ type Line struct {
 	Verb Verb        `json:"verb"`
 	Kind engine.Kind `json:"kind"`
 	Name string      `json:"name"`
+	// Fields are what a change changes in a job or crawler.
+	Fields []draft.Field `json:"fields,omitempty"`
+	// Fails is what the next run of a job would fail of: whole sentences.
+	Fails []string `json:"fails,omitempty"`
 }
 
 // Import makes and changes what a document says and publishes it, all or
@@ -97,6 +104,7 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 		return Report{}, err
 	}
 	report := set.report()
+	s.warn(ctx, &set, &report)
 	if dry {
 		return report, nil
 	}
@@ -109,6 +117,23 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 		s.Imported(made, entry)
 	}
 	return report, nil
+}
+
+// warn adds to the lines of jobs what their next run would fail of.
+func (s *Service) warn(ctx context.Context, set *Set, report *Report) {
+	if s.Fails == nil {
+		return
+	}
+	bodies := make([]*engine.JobBody, len(set.Jobs))
+	for i := range set.Jobs {
+		bodies[i] = &set.Jobs[i].Body
+	}
+	for i, faults := range s.Fails(ctx, bodies) {
+		line := &report.Objects[1+i] // behind the workflow, as report has them
+		for _, fault := range faults {
+			line.Fails = append(line.Fails, fault.Message)
+		}
+	}
 }
 
 // here reads what a document is compared with.
@@ -148,10 +173,18 @@ func (s *Service) here(ctx context.Context, name string) (Here, error) {
 func (set *Set) report() Report {
 	report := Report{Name: set.Workflow.Name, Paused: set.Paused, Objects: []Line{{Verb: set.Workflow.Verb, Kind: engine.KindWorkflow, Name: set.Workflow.Name}}}
 	for _, p := range set.Jobs {
-		report.Objects = append(report.Objects, Line{Verb: p.Verb, Kind: engine.KindJob, Name: p.Name})
+		line := Line{Verb: p.Verb, Kind: engine.KindJob, Name: p.Name}
+		if p.Verb == Change {
+			line.Fields = draft.JobFields(p.Was, p.Body)
+		}
+		report.Objects = append(report.Objects, line)
 	}
 	for _, p := range set.Crawlers {
-		report.Objects = append(report.Objects, Line{Verb: p.Verb, Kind: engine.KindCrawler, Name: p.Name})
+		line := Line{Verb: p.Verb, Kind: engine.KindCrawler, Name: p.Name}
+		if p.Verb == Change {
+			line.Fields = draft.CrawlerFields(p.Was, p.Body)
+		}
+		report.Objects = append(report.Objects, line)
 	}
 	if set.Workflow.Verb == Change {
 		report.Changes = draft.Changes(&set.Was, &set.Workflow.Body, set.Names)

@@ -124,6 +124,7 @@ type desk struct {
 	places    map[string]int // of the pools
 	names     draft.Names
 	infos     canvas.Infos
+	fails     map[engine.Ref][]engine.Fault // what the next run of a job of the draft would fail of
 }
 
 func (p *Pages) desk(c web.Ctx) (*desk, error) {
@@ -157,7 +158,24 @@ func (p *Pages) desk(c web.Ctx) (*desk, error) {
 	for _, crawler := range d.crawlers {
 		d.know(engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}, editor.InfoOfCrawler(crawler))
 	}
+	d.failing(ctx, p.Syntax)
 	return d, nil
+}
+
+// failing looks at the texts of the jobs on the canvas.
+func (d *desk) failing(ctx context.Context, syntax Syntax) {
+	var refs []engine.Ref
+	var bodies []*engine.JobBody
+	drawn := d.draft.Body.Refs()
+	for i := range d.jobs {
+		if ref := (engine.Ref{Kind: engine.KindJob, ID: d.jobs[i].ID}); slices.Contains(drawn, ref) {
+			refs, bodies = append(refs, ref), append(bodies, &d.jobs[i].Body)
+		}
+	}
+	d.fails = map[engine.Ref][]engine.Fault{}
+	for i, faults := range syntax.Faults(ctx, bodies) {
+		d.fails[refs[i]] = faults
+	}
 }
 
 func (d *desk) know(ref engine.Ref, info canvas.Info) {
@@ -211,6 +229,7 @@ func (d *desk) problems(p *Pages) []draft.Problem {
 		Warn:     p.Schedules.Warn,
 		Uses:     func(ref engine.Ref) []string { return uses[ref] },
 		Faults:   func(ref engine.Ref) []engine.Fault { return faults[ref] },
+		Fails:    func(ref engine.Ref) []engine.Fault { return d.fails[ref] },
 		Outside:  func(ref engine.Ref) []string { return p.outside(paths[ref]) },
 
 		OutsidePath: func(path string) []string { return p.outside([]string{path}) },

@@ -102,6 +102,7 @@ func (d *desk) describe(panel *editor.Panel, ref engine.Ref) {
 		if ref.Kind == engine.KindJob && made.ID == ref.ID {
 			made.Body = job.Whole(made.Body)
 			form := job.FormOf(made)
+			form.Fails = fieldsOf(d.fails[ref])
 			panel.Job, panel.JobState = &form, made
 		}
 	}

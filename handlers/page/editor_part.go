@@ -20,6 +20,7 @@ func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) er
 	if err := p.refuse(c.Request().Context(), &form); err != nil {
 		return err
 	}
+	form.Fails = p.fails(c.Request().Context(), &form.Body)
 	ops, wrong := startOps(panel.Starts, values)
 	maps.Copy(form.Errors, wrong)
 	panel.Job, panel.Errors = &form, form.Errors

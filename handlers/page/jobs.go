@@ -31,6 +31,13 @@ type jobStore interface {
 	NodeHistory(ctx context.Context, ref engine.Ref, limit int) ([]engine.NodeRun, error)
 }
 
+// Syntax looks at the texts of jobs before they run.
+type Syntax interface {
+	// Faults says, for each of jobs, what its next run would fail of, as far as
+	// that is seen without running anything.
+	Faults(ctx context.Context, jobs []*engine.JobBody) [][]engine.Fault
+}
+
 // historyLen is how many attempts the page of a job or crawler shows.
 const historyLen = 12
 
@@ -181,6 +188,7 @@ func (p *Pages) job(c web.Ctx) error {
 		}
 		v.Form.Body, v.Form.Shown = old.JobBody, n
 	}
+	v.Form.Fails = p.fails(c.Request().Context(), &v.Form.Body)
 	return p.show(c, http.StatusOK, layout.Page{
 		Section: "Jobs",
 		Crumbs:  []layout.Crumb{{Label: "Jobs", Href: "/jobs"}, {Label: v.Draft.Name}},
@@ -213,10 +221,12 @@ func (p *Pages) saveJob(c web.Ctx) error {
 	if err := p.refuse(c.Request().Context(), &v.Form); err != nil {
 		return err
 	}
-	if len(v.Form.Errors) > 0 {
+	ctx, id, now, then := c.Request().Context(), v.Draft.ID, p.Now(), c.FormValue("then")
+	v.Form.Fails = p.fails(ctx, &v.Form.Body)
+	v.Form.Asks = then == "publish" && len(v.Form.Fails) > 0
+	if len(v.Form.Errors) > 0 || v.Form.Asks {
 		return web.Render(c, http.StatusUnprocessableEntity, job.Form(v))
 	}
-	ctx, id, now := c.Request().Context(), v.Draft.ID, p.Now()
 	err = p.rename(ctx, engine.KindJob, id, v.Draft.Name, v.Form.Name)
 	if taken(err, v.Form.Errors) {
 		return web.Render(c, http.StatusUnprocessableEntity, job.Form(v))
@@ -227,12 +237,26 @@ func (p *Pages) saveJob(c web.Ctx) error {
 	if _, err := p.Store.SaveJobDraft(ctx, id, v.Form.Body, v.Form.Base, user(c), now); err != nil {
 		return err
 	}
-	if c.FormValue("then") == "publish" {
+	if then == "publish" || then == "publish-anyway" {
 		if _, err := p.Store.PublishJob(ctx, id, user(c), now); err != nil {
 			return err
 		}
 	}
 	return web.Go(c, "/jobs/"+string(id))
+}
+
+// fails says by the field what the next run of a job would fail of.
+func (p *Pages) fails(ctx context.Context, body *engine.JobBody) map[string]string {
+	return fieldsOf(p.Syntax.Faults(ctx, []*engine.JobBody{body})[0])
+}
+
+// fieldsOf are faults by their field.
+func fieldsOf(faults []engine.Fault) map[string]string {
+	fields := map[string]string{}
+	for _, fault := range faults {
+		fields[fault.Field] = fault.Message
+	}
+	return fields
 }
 
 // refuse says in a form which folders this server may not write, and that there

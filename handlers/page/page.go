@@ -42,6 +42,7 @@ type Config struct {
 	Bookmarks Bookmarks
 	Logs      Logs
 	SQL       SQL
+	Syntax    Syntax
 	Places    Places
 	Drafts    Drafts
 	Publisher Publisher

@@ -372,6 +372,9 @@ func (s *site) open(t *testing.T, cfg page.Config) {
 	log, now := slog.New(slog.DiscardHandler), func() time.Time { return noon }
 	sessions := web.NewSessions(s.store, s.auth, false, log)
 	cfg.Auth, cfg.Sessions, cfg.Files, cfg.Log, cfg.Now = s.auth, sessions, files, log, now
+	if cfg.Syntax == nil {
+		cfg.Syntax = texts{}
+	}
 	cfg.Came, cfg.Address = func(engine.ID) {}, func() string { return "https://dogear.example" }
 	handler, err := web.New(web.Config{Routes: page.New(cfg).Routes(), Files: files, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: now})
 	must(t, err)
@@ -385,6 +388,27 @@ func (s *site) open(t *testing.T, cfg page.Config) {
 	if status, _ := s.post(t, "/signin", url.Values{"token": {token}}); status != http.StatusOK {
 		t.Fatalf("sign-in = %d, want 200", status)
 	}
+}
+
+// texts looks at texts as the checker of a server does, but knows one mistake alone.
+type texts struct{}
+
+// mistake is the word that is wrong in every language here.
+const mistake = "FORM"
+
+func (texts) Faults(_ context.Context, jobs []*engine.JobBody) [][]engine.Fault {
+	found := make([][]engine.Fault, len(jobs))
+	for i, job := range jobs {
+		if job.SQL == nil {
+			continue
+		}
+		for n, step := range job.SQL.Steps {
+			if strings.Contains(step.SQL, mistake) {
+				found[i] = append(found[i], engine.Fault{Field: fmt.Sprintf("step.%d.sql", n), Message: "The step " + step.Name + " at line 1: " + mistake + "."})
+			}
+		}
+	}
+	return found
 }
 
 func (s *site) run(tab string) string {

@@ -106,6 +106,23 @@ func (s State) hard() []draft.Problem {
 	return slices.DeleteFunc(slices.Clone(s.Problems), func(p draft.Problem) bool { return p.Soft })
 }
 
+// fails are the problems of which the next run would fail.
+func (s State) fails() []draft.Problem {
+	return slices.DeleteFunc(slices.Clone(s.Problems), func(p draft.Problem) bool { return !p.Fails })
+}
+
+// confirm is the word on the button that publishes.
+func (s State) confirm(then string) string {
+	word := "Publish"
+	if then == "run" {
+		word += " and run"
+	}
+	if len(s.fails()) > 0 && len(s.hard()) == 0 {
+		word += " anyway"
+	}
+	return word
+}
+
 // runs reports whether there is a version to run without publishing.
 func (s State) runs() bool { return s.Draft.Version > 0 }
 

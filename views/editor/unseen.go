@@ -17,11 +17,22 @@ var seen = map[string]bool{
 }
 
 // unseen are the errors of fields that only the whole page shows.
-func (p Panel) unseen() []string {
+func (p Panel) unseen() []string { return elsewhere(p.Errors) }
+
+// unseenFails are what a run would fail of there.
+func (p Panel) unseenFails() []string {
+	if p.Job == nil {
+		return nil
+	}
+	return elsewhere(p.Job.Fails)
+}
+
+// elsewhere are what is said of fields that the panel does not show.
+func elsewhere(said map[string]string) []string {
 	var texts []string
-	for _, field := range slices.Sorted(maps.Keys(p.Errors)) {
+	for _, field := range slices.Sorted(maps.Keys(said)) {
 		if !seen[field] && !strings.HasPrefix(field, "target.") && !strings.HasPrefix(field, startField) {
-			texts = append(texts, p.Errors[field])
+			texts = append(texts, said[field])
 		}
 	}
 	return texts

@@ -21,6 +21,8 @@ type Fields struct {
 	Shown  int   // the earlier version that the form holds; 0 for the draft
 	Errors map[string]string
 	Typed  form.Typed
+	Fails  map[string]string // what the next run would fail of, by the field; no reason to refuse it
+	Asks   bool              // whether to publish all the same
 	// Unsaved says that the form holds what was typed, which no draft has yet.
 	Unsaved bool
 }

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"slices"
+
 	"dogear/engine"
 	"dogear/engine/portable"
 	"dogear/views/show"
@@ -47,6 +49,11 @@ func (p Preview) changes() bool {
 		}
 	}
 	return false
+}
+
+// fails reports whether the next run of a job would fail of its text.
+func (p Preview) fails() bool {
+	return p.Report != nil && slices.ContainsFunc(p.Report.Objects, func(line portable.Line) bool { return len(line.Fails) > 0 })
 }
 
 func kindIcon(k engine.Kind) string {

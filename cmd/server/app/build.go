@@ -34,6 +34,7 @@ import (
 	"dogear/engine/schedule/alarm"
 	"dogear/engine/sink"
 	"dogear/engine/source"
+	"dogear/engine/syntax"
 	"dogear/engine/table"
 	"dogear/handlers/hook"
 	"dogear/handlers/live"
@@ -56,6 +57,7 @@ type house struct {
 	lookout *lookout.Lookout
 	sinks   *sink.Sink
 	shims   *shim.Shims
+	syntax  *syntax.Checker
 	handler http.Handler
 	control http.Handler // of the command line
 	metrics *metrics
@@ -99,6 +101,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
+	h.syntax = &syntax.Checker{Worker: worker, Python: cfg.Python, Dir: cfg.folder("runs", "syntax"), Log: log}
 	h.control = h.commands(moves, drafts)
 
 	files, err := static.Load()
@@ -107,7 +110,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	}
 	sessions := web.NewSessions(store, h.auth, isHTTPS(cfg.Origin), log)
 	pages := page.New(page.Config{
-		Store: h.told(), Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Places: places{roots, sources, buckets, tables, store},
+		Store: h.told(), Exec: h.exec, Bookmarks: moves, Logs: logs{h.exec, h.store}, SQL: questions, Syntax: h.syntax, Places: places{roots, sources, buckets, tables, store},
 		Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Schedules: h.schedules(), Health: h, Sample: h.samplePage(),
 		Next: next, Came: h.came, Address: func() string { return h.address }, Auth: h.auth, Sessions: sessions, Files: files, Log: log, Now: time.Now,
 	})

@@ -17,7 +17,7 @@ import (
 
 // portables exports and imports workflows.
 func (h *house) portables() *portable.Service {
-	return &portable.Service{Store: h.store, Now: time.Now, Next: next, Schedules: h.schedules(), MayUse: h.mayUse, Imported: func(w engine.Workflow, entry *draft.Entry) {
+	return &portable.Service{Store: h.store, Now: time.Now, Next: next, Schedules: h.schedules(), MayUse: h.mayUse, Fails: h.syntax.Faults, Imported: func(w engine.Workflow, entry *draft.Entry) {
 		h.wakeClocks()
 		h.changed("workflows", w.ID)
 		h.changed("jobs", "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"dogear/engine/draft"
 	"dogear/handlers/control"
@@ -40,8 +41,29 @@ func (c *workflowVersions) Run(ctx context.Context, term Terminal) error {
 func changeRows(t *table, changes []draft.Change) {
 	for _, change := range changes {
 		t.row("", change.What, change.Name)
-		for _, f := range change.Fields {
+		fieldRows(t, change.Fields)
+	}
+}
+
+// fieldRows are the rows of values before and after; a text of several lines shows
+// those that change.
+func fieldRows(t *table, fields []draft.Field) {
+	for _, f := range fields {
+		lines := f.Lines()
+		if len(lines) == 0 {
 			t.row("", "", fmt.Sprintf("%s: %q -> %q", f.Name, f.From, f.To))
+			continue
+		}
+		t.row("", "", f.Name+":")
+		for _, l := range lines {
+			switch l.Mark {
+			case draft.LinesFolded:
+				t.row("", "", fmt.Sprintf("  %s %d unchanged", l.Mark, l.Fold))
+			case draft.LinesMore:
+				t.row("", "", fmt.Sprintf("  %s %d more", l.Mark, l.Fold))
+			case draft.LineAdded, draft.LineRemoved, draft.LineKept:
+				t.row("", "", fmt.Sprintf("  %s %s", l.Mark, strings.ReplaceAll(l.Text, "\t", "    ")))
+			}
 		}
 	}
 }

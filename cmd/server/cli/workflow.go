@@ -224,8 +224,14 @@ func (c *workflowImport) Run(ctx context.Context, term Terminal) error {
 	return c.print(term, report, func(t *table) {
 		for _, line := range report.Objects {
 			t.row(verbs[line.Verb][report.Written], line.Kind, line.Name)
+			if line.Kind == engine.KindWorkflow {
+				changeRows(t, report.Changes)
+			}
+			fieldRows(t, line.Fields)
+			for _, sentence := range line.Fails {
+				t.row("warning", line.Kind, line.Name+": its next run would fail. "+sentence)
+			}
 		}
-		changeRows(t, report.Changes)
 		for _, paused := range report.Paused {
 			t.row("paused", "trigger", paused.String())
 		}

@@ -42,11 +42,12 @@ type Runner struct {
 // a shim of some version manager that takes longer than the script.
 var usual = []string{"/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"}
 
-// interpreter finds Python.
-func (r *Runner) interpreter() (string, error) {
+// Interpreter finds Python: the program at path, or where that is empty the first
+// of the usual places. It is Invalid where there is none.
+func Interpreter(path string) (string, error) {
 	places := usual
-	if r.Python != "" {
-		places = []string{r.Python}
+	if path != "" {
+		places = []string{path}
 	}
 	for _, path := range places {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
@@ -163,7 +164,7 @@ func (w *work) start(ctx context.Context) (*shim.Child, error) {
 
 // command is how the script is run.
 func (w *work) command(body []byte) (shim.Command, error) {
-	interpreter, err := w.interpreter()
+	interpreter, err := Interpreter(w.Python)
 	if err != nil {
 		return shim.Command{}, err
 	}
