@@ -39,6 +39,16 @@ func (w *Workflow) StartTrigger(id ID) (*Trigger, error) {
 		"Workflow %s has no start: nothing says what runs first. Draw an on-demand, a schedule or an event trigger and connect it to a job or crawler.", w.Name)
 }
 
+// StartLike is the start trigger of that id, or "", which is the first, where w has it
+// no more.
+func (w *Workflow) StartLike(id ID) ID {
+	start, err := w.StartTrigger(id)
+	if err != nil {
+		return ""
+	}
+	return start.ID
+}
+
 // StartNamed returns the one of StartTriggers with that name.
 func (w *Workflow) StartNamed(name string) (*Trigger, error) {
 	starts := w.StartTriggers()

@@ -28,6 +28,7 @@ type Store interface {
 	Jobs(ctx context.Context) ([]engine.Job, error)
 	JobNamed(ctx context.Context, name string) (engine.Job, error)
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
+	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
 	// Versions are the published versions of a workflow, newest first.
 	Versions(ctx context.Context, id engine.ID) ([]engine.Head, error)
@@ -155,6 +156,7 @@ func New(cfg Config) http.Handler {
 		"POST /stop":     c.stop,
 		"POST /skip":     c.skip,
 		"POST /resume":   c.resume,
+		"POST /again":    c.again,
 		"POST /pause":    c.pause,
 		"POST /go-on":    c.goOn,
 

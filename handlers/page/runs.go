@@ -150,6 +150,9 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	if v.Skipped, err = p.skipped(ctx, &v.Run); err != nil {
 		return v, err
 	}
+	if v.Otherwise, err = p.otherwise(ctx, &v); err != nil {
+		return v, err
+	}
 	twins, err := p.Store.Twins(ctx, []engine.Run{v.Run})
 	if twin, ok := twins[v.Run.ID]; ok {
 		v.Twin = &twin
@@ -263,32 +266,6 @@ func (p *Pages) stopRun(c web.Ctx) error {
 		return err
 	}
 	return web.Refresh(c, "/runs/"+string(stopped.ID))
-}
-
-// runAgain answers POST /runs/:id/again with a new run of the same object and
-// the same properties.
-func (p *Pages) runAgain(c web.Ctx) error {
-	ctx := c.Request().Context()
-	old, err := p.Store.Run(ctx, web.ID(c))
-	if err != nil {
-		return err
-	}
-	again := order(c, old.Kind, old.Object, old.Properties)
-	again.Pick, again.Again = old.Pick, old.ID
-	if old.Kind == engine.RunWorkflow {
-		now, err := p.Store.Workflow(ctx, old.Object)
-		if err != nil {
-			return err
-		}
-		if start, err := now.StartTrigger(old.Trigger); err == nil { // else one that is there now
-			again.Trigger = start.ID
-		}
-	}
-	started, err := p.Exec.Start(ctx, again)
-	if err != nil {
-		return err
-	}
-	return web.Go(c, "/runs/"+string(started.ID))
 }
 
 // number reads a number of the query; anything else is fallback.

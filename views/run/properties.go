@@ -1,6 +1,8 @@
 package run
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"dogear/engine"
@@ -49,7 +51,45 @@ func (f PropertiesForm) names(ofEngine bool) []string {
 	return names
 }
 
+// Some reports whether there is a property that a person may change.
+func (f PropertiesForm) Some() bool { return len(f.own()) > 0 }
+
+// Differs are the names of the properties that the run did not begin with as told.
+func (v View) Differs(told map[string]string) []string {
+	began := v.Run.Properties
+	if len(v.Properties) > 0 {
+		began = v.Properties[0].Values
+	}
+	all := maps.Clone(told)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, began)
+	return slices.DeleteFunc(sortedKeys(all), func(name string) bool {
+		was, had := told[name]
+		is, has := began[name]
+		return was == is && had == has
+	})
+}
+
+// againLabel is the word of the button that does the run once more; it asks first where
+// there is something to ask for.
+func (v View) againLabel() string {
+	if (PropertiesForm{View: v}).Some() {
+		return "Run again…"
+	}
+	return "Run again"
+}
+
+// againWords go on after the name of the run that this one does once more.
+func (v View) againWords() string {
+	if len(v.Otherwise) == 0 {
+		return " once more, with the same properties."
+	}
+	return " once more, with other properties: " + strings.Join(v.Otherwise, ", ") + "."
+}
+
 // canSet reports a run whose properties can be changed.
 func (v View) canSet() bool {
-	return v.Run.Kind == engine.RunWorkflow && v.Run.Open() && len(PropertiesForm{View: v}.own()) > 0
+	return v.Run.Kind == engine.RunWorkflow && v.Run.Open() && PropertiesForm{View: v}.Some()
 }

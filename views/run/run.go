@@ -96,6 +96,9 @@ type View struct {
 	Events   []engine.TriggerEvent // that started it
 	Twin     *engine.Twin          // an earlier run that asked for the same
 	Skipped  []string              // what a person told it not to do, with who said so
+	// Otherwise are the properties that a run which does another once more has not as
+	// that one, by name.
+	Otherwise []string
 	// Properties are what the properties of the run were, if they were changed.
 	Properties []engine.PropertySet
 	Selected   string // the card whose panel is open

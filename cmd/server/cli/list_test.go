@@ -109,3 +109,25 @@ func TestTheListOfWorkflowsSaysWhatIsPaused(t *testing.T) {
 		t.Errorf("next starts are %q, then %q, then %q; want a time and events, events alone, and nothing", on, events, none)
 	}
 }
+
+// TestARunIsRunAgainWithOtherProperties from the command line.
+func TestARunIsRunAgainWithOtherProperties(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.drop(t, "1.csv", "n\n1\n2\n")
+	_, err := s.run(t, document("w"), "workflow", "import", "-")
+	must(t, err)
+	var first, second, third control.Run
+	must(t, json.Unmarshal([]byte(s.ok(t, "workflow", "run", "--wait", "--json", "--property", "Least=1", "w")), &first))
+
+	must(t, json.Unmarshal([]byte(s.ok(t, "run", "again", "--wait", "--json", string(first.ID))), &second))
+	must(t, json.Unmarshal([]byte(s.ok(t, "run", "again", "--wait", "--json", "--property", "Least=2", string(first.ID))), &third))
+	s.refused(t, engine.Invalid, "taken to the letter", "run", "again", "--property", "Least={{run.id}}", string(first.ID))
+
+	if second.Properties["Least"] != "1" || second.Repeats != first.ID || third.Properties["Least"] != "2" || third.Repeats != first.ID {
+		t.Errorf("run again: %v of %s and %v of %s, want the same properties and then another, of %s", second.Properties, second.Repeats, third.Properties, third.Repeats, first.ID)
+	}
+	if list := s.runs(t); len(list) != 3 {
+		t.Errorf("there are %d runs, want 3: a refused one starts none", len(list))
+	}
+}

@@ -27,6 +27,7 @@ type Run struct {
 	Skip runSkip `cmd:"" help:"Let a run not do a job or crawler that has not begun; what waits for its success goes on."`
 
 	Resume runResume `cmd:"" help:"Start a run that goes on from one that has ended: what succeeded is not done again."`
+	Again  runAgain  `cmd:"" help:"Start a run that does the work of another once more, with the same properties or with others."`
 	Pause  runPause  `cmd:"" help:"Let nothing more of a run start until it goes on."`
 	GoOn   runGoOn   `cmd:"" help:"Let a paused run go on."`
 	Set    runSet    `cmd:"" help:"Change properties of a run that goes on, for the jobs that start from now on."`

@@ -1,0 +1,64 @@
+package page_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"dogear/engine"
+	"dogear/engine/arrival"
+	"dogear/handlers/page"
+)
+
+// TestRunAgainOffersTheProperties, filled in, to be changed; what events told the run
+// stays as it was.
+func TestRunAgainOffersTheProperties(t *testing.T) {
+	t.Parallel()
+	s, e := edit(t), &orders{}
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand})
+	s.shape = func(r *engine.Run) {
+		ended(r)
+		r.Object, r.Properties = id, map[string]string{"Day": "1 " + odd, "Region": "eu", arrival.EventsProperty: "[1]"}
+	}
+	s.open(t, page.Config{Store: world{s.store, s}, Exec: e})
+	path := "/runs/" + string(runID) + "/again"
+
+	_, head := s.get(t, "/runs/"+string(runID)+"/head")
+	asked, dialog := s.change(t, path, url.Values{})
+	before := len(e.got)
+	started, _ := s.change(t, path, url.Values{"sure": {"yes"}, "property.Day": {"2"}, "seen.Day": {"1 " + odd}, "property.Region": {"eu"}, "seen.Region": {"eu"}})
+	refused, again := s.change(t, path, url.Values{"sure": {"yes"}, "property.Day": {"{{due.date}}"}, "seen.Day": {"1"}})
+
+	contains(t, "the head", head, "Run again…")
+	contains(t, "the dialog", dialog, "Run this again?", `name="property.Day" rows="1" spellcheck="false">1 &lt;script&gt;`, `name="property.Region"`, "Set by what started the run")
+	if asked != http.StatusOK || before != 0 || strings.Contains(dialog, `name="property.`+arrival.EventsProperty) {
+		t.Errorf("the first press = %d and started %d runs, want a dialog and none", asked, before)
+	}
+	want := map[string]string{"Day": "2", "Region": "eu", arrival.EventsProperty: "[1]"}
+	if started != http.StatusOK || len(e.got) != 1 || !maps.Equal(e.got[0].Properties, want) || e.got[0].Again != runID {
+		t.Errorf("the dialog = %d and started %+v, want one run with %v", started, e.got, want)
+	}
+	contains(t, "the refused dialog", again, "taken to the letter", ">{{due.date}}</textarea>")
+	if refused != http.StatusUnprocessableEntity {
+		t.Errorf("a placeholder = %d, want 422", refused)
+	}
+}
+
+// TestARunThatIsRunAgainSaysWhatIsOther than in the run that it does once more.
+func TestARunThatIsRunAgainSaysWhatIsOther(t *testing.T) {
+	t.Parallel()
+	first := true
+	s, _ := steered(t, func(r *engine.Run) {
+		r.Properties = map[string]string{"Day": "1", "Region": "eu"}
+		if first { // the store has one run: it is asked for first, the earlier one after it
+			r.Repeats, r.Properties = batchID, map[string]string{"Day": "2", "Region": "eu"}
+		}
+		first = !first
+	})
+
+	_, timeline := s.get(t, "/runs/"+string(runID)+"/timeline")
+
+	contains(t, "the timeline", timeline, "once more, with other properties: Day.")
+}
