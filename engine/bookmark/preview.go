@@ -20,6 +20,9 @@ type Preview struct {
 	Chosen int64             // objects that are read again, held, released or adopted
 	Plan   engine.SourcePlan // what the next run would then read
 	Again  engine.Tally      // of that, what counts as read now
+	// Repeated and Fresh are the first few files of the plan, of those that count as
+	// read now and of the others. Of a table Taken names the rows.
+	Repeated, Fresh []engine.Object
 	// Skipped is what would count as read and does not now: objects, or rows of
 	// a table.
 	Skipped  int64
@@ -113,7 +116,11 @@ func (s *Service) Preview(ctx context.Context, id engine.ID, m Move, who string)
 	return p, nil
 }
 
-// again counts what a plan would read that counts as read now.
+// few is how many files a preview names.
+const few = 5
+
+// again counts what a plan would read that counts as read now, and names the first
+// files.
 func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) error {
 	if p.Plan.Spec.Table != "" {
 		return s.tableAgain(ctx, mark, p)
@@ -124,9 +131,14 @@ func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) e
 		if err != nil {
 			return err
 		}
+		list := &p.Fresh
 		if e != nil && e.State == engine.EntryRead {
 			p.Again.Files++
 			p.Again.Bytes += o.Size
+			list = &p.Repeated
+		}
+		if len(*list) < few {
+			*list = append(*list, o.Object)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func TestATableIsRewoundToAKeyInTheBrowser(t *testing.T) {
 	contains(t, "the form before anything was read", unread, `<span class="mono">id</span>`, `name="to_key"`)
 	contains(t, "the form", form, `<span class="mono">id</span>`, "bigint", `placeholder="100"`)
 	contains(t, "the form then", says, "&#34;forty&#34; is not a whole number, which the column id of the key (BIGINT) needs. The bookmark stands at 100.", `value="forty"`)
-	contains(t, "the dialog", dialog, "Rewind to the key 40", "The next run reads 60 rows; 60 of them were read before.", `name="to_key" value="40"`)
+	contains(t, "the dialog", dialog, "Rewind to the key 40", "The next run reads 60 rows; 60 of them were read before.", `name="to_key" value="40"`, "Rows:", `<span class="mono">id: 40 … 100</span> <span class="tiny tabular">60 rows</span>`)
 	if strings.Contains(dialog, "count as read now would") {
 		t.Errorf("the dialog says that rows are skipped, and they come again: %s", dialog)
 	}

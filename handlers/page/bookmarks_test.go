@@ -16,14 +16,14 @@ import (
 	"dogear/handlers/page"
 )
 
-// shelf is a source of five files, one a day up to yesterday.
-type shelf struct{}
+// shelf is a source of five files, one a day up to yesterday, and of some before.
+type shelf struct{ before int }
 
 func (shelf) Root(src engine.Source) string { return src.Path }
 
-func (shelf) List(context.Context, engine.Source) iter.Seq2[rules.Listed, error] {
+func (s shelf) List(context.Context, engine.Source) iter.Seq2[rules.Listed, error] {
 	return func(yield func(rules.Listed, error) bool) {
-		for day := range 5 {
+		for day := -s.before; day < 5; day++ {
 			at := noon.AddDate(0, 0, day-5)
 			o := engine.Object{Key: at.Format(time.DateOnly) + ".csv", Size: 1000, ModNS: at.UnixNano(), ETag: "e"}
 			if !yield(rules.Listed{Object: o}, nil) {
@@ -175,9 +175,34 @@ func TestARewindGoesToAVersionARunOrATime(t *testing.T) {
 	status, _ := m.change(t, m.at("/rewind"), url.Values{"to": {"0"}, "why": {"all anew"}})
 
 	contains(t, "the form", form, "A version", "or as a run left it", "or as it stood at")
-	contains(t, "the dialog", dialog, "Rewind to v0", "5 of them, 5.0 kB, were read before", `name="to" value="0"`)
+	contains(t, "the dialog", dialog, "Rewind to v0", "5 of them, 5.0 kB, were read before", `name="to" value="0"`, "Read again:", "2026-11-23.csv", "2026-11-27.csv")
+	if strings.Contains(dialog, "New:") || strings.Contains(dialog, " more</li>") {
+		t.Errorf("the dialog names files that are none: %s", dialog)
+	}
 	if now := m.now(t); status != http.StatusOK || now.Version != 2 || now.Files != 0 {
 		t.Errorf("rewound: %d, v%d with %d files, want v2 with none", status, now.Version, now.Files)
+	}
+}
+
+// Of many files the first are named, those that were read before apart from those
+// that were not.
+func TestAMoveNamesTheFirstFilesThatWouldBeRead(t *testing.T) {
+	t.Parallel()
+	m := mark(t)
+	m.rules.Planner.Lister = shelf{before: 7} // that nobody has read
+	_, reset := m.get(t, m.at("/preview/reset"))
+	_, err := m.rules.Make(t.Context(), m.mark.ID, rules.Move{Kind: engine.MoveSetNow}, "owner")
+	must(t, err)
+
+	_, rewind := m.get(t, m.at("/preview/rewind?to=0"))
+	_, again := m.get(t, m.at("/preview/read_again?key=2026-11-24.csv"))
+
+	contains(t, "a reset", reset, "The next run reads 12 files, 12.0 kB; 5 of them, 5.0 kB, were read before.",
+		"Read again:", `<span class="mono">2026-11-23.csv</span> <span class="tiny tabular">1.0 kB</span>`, "New:", "2026-11-16.csv", "2026-11-20.csv", "and 2 more")
+	contains(t, "a rewind", rewind, "12 of them, 12.0 kB, were read before.", "2026-11-16.csv", "2026-11-20.csv", "and 7 more")
+	contains(t, "one file", again, `<span class="mono">2026-11-24.csv</span>`)
+	if strings.Contains(rewind, "2026-11-21.csv") || strings.Contains(rewind, "New:") || strings.Contains(again, "more</li>") {
+		t.Errorf("more is named than the first files: %s", rewind)
 	}
 }
 

@@ -2,6 +2,7 @@ package bookmark
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -259,6 +260,50 @@ func (a Ask) reads() string {
 		text += fmt.Sprintf("; %s of them, %s, were read before", show.Count(again.Files), show.Size(again.Bytes))
 	}
 	return text + "."
+}
+
+// named are the first of what the next run would read, under one heading.
+type named struct {
+	title string
+	lines [][2]string // a file with its size, or a stretch of rows with their number
+	more  int64
+}
+
+// names are the first files, or rows of a table, that the next run would read: those
+// that were read before, and those that are new.
+func (a Ask) names() []named {
+	taken := a.Preview.Plan.Taken
+	if a.isTable() {
+		rows := named{title: "Rows"}
+		for _, o := range taken[:min(len(taken), maxNamed)] {
+			if r, ok := o.KeyRange(); ok {
+				rows.lines = append(rows.lines, [2]string{r.Words(), show.Many(r.Rows, "row")})
+			}
+		}
+		rows.more = int64(len(taken) - len(rows.lines))
+		return kept(rows)
+	}
+	again := a.Preview.Again.Files
+	return kept(
+		named{"Read again", filesOf(a.Preview.Repeated), again - int64(len(a.Preview.Repeated))},
+		named{"New", filesOf(a.Preview.Fresh), int64(len(taken)) - again - int64(len(a.Preview.Fresh))},
+	)
+}
+
+// maxNamed is how many stretches of rows a dialog names.
+const maxNamed = 5
+
+func filesOf(objects []engine.Object) [][2]string {
+	var lines [][2]string
+	for _, o := range objects {
+		lines = append(lines, [2]string{o.Key, show.Size(o.Size)})
+	}
+	return lines
+}
+
+// kept are the lists that name anything.
+func kept(lists ...named) []named {
+	return slices.DeleteFunc(lists, func(n named) bool { return len(n.lines) == 0 })
 }
 
 // scope says which bookmarks the move leaves alone.
