@@ -58,7 +58,7 @@ test("a click on the empty canvas saves, too", async () => {
   const page = await edit();
   await retries(page).fill("5");
   const canvas = await page.locator("dog-canvas").boundingBox();
-  await page.mouse.click(canvas.x + 20, canvas.y + 20);
+  await page.mouse.click(canvas.x + 20, canvas.y + 120);
   await title(page, "Workflow");
 
   await page.reload();

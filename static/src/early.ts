@@ -4,10 +4,12 @@
 // there before anything that can be pressed: it keeps the last press and the
 // fields that changed, and hands them on when the others are there, or when they
 // failed to load and the browser has to do it by itself.
+import { recall } from "./folded";
 import { led } from "./led";
 
 const meantElsewhere = 500; // ms
 
+recall();
 const from = led();
 let pressed: HTMLElement | undefined; // a button, or a card of a graph
 const changed = new Map<EventTarget, string>();

@@ -6,7 +6,6 @@ import { Camera } from "./camera";
 import { Chosen } from "./chosen";
 import { startClipboard } from "./clipboard";
 import { Bench, Edits } from "./edits";
-import { touches } from "./geometry";
 import { Keyboard } from "./keyboard";
 import { showKeys } from "./keys";
 import { Choice, closeMenu, Search, Spot } from "./menu";
@@ -75,8 +74,15 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
       const { width, height } = entry!.contentRect;
       this.camera.resize(width, height);
       if (this.camera.steered) this.camera.show();
-      else this.camera.begin(this.view.extent(), this.view.first());
+      else this.begin();
     }).observe(this.stage);
+  }
+
+  // begin is the first look: at the card that was asked for, where one was.
+  private begin(): void {
+    this.camera.begin(this.view.extent(), this.view.first());
+    const asked = this.view.boxes.get(new URLSearchParams(location.search).get("node") ?? "");
+    if (asked) this.camera.reveal(asked);
   }
 
   get selection(): Set<string> {
@@ -138,7 +144,19 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     const reveal = (card: string) => {
       if (this.following && this.view.boxes.has(card)) this.camera.reveal(this.view.boxes.get(card)!);
     };
-    this.runView = new RunView(this.data, this.view, reveal, (text) => this.say(text), serverNow);
+    const run = new RunView(this.data, this.view, reveal, (text) => this.say(text), serverNow);
+    this.runView = run;
+    // The head of the page follows the run and says what is to be skipped.
+    const skips = () => run.skips(new Set(document.getElementById("run-head")?.dataset["skips"]?.split(" ").filter(Boolean)));
+    skips();
+    document.addEventListener("htmx:after:swap", skips);
+    // A link of the page to a node leads to its card.
+    document.addEventListener("click", (event) => {
+      const card = (event.target as Element).closest<HTMLElement>("[data-goto]")?.dataset["goto"];
+      if (!card || !this.view.cards.has(card) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.goTo(card);
+    });
   }
 
   private receive(message: Message): void {
@@ -222,6 +240,13 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   focusEdge(edge: Edge | undefined): void {
     for (const { path, edge: other } of this.view.lines.values()) path.classList.toggle("focused", other.key === edge?.key);
     if (edge) this.say(`${this.nameOf(edge.from)} to ${this.nameOf(edge.to)}${edge.state ? `, ${this.data.words[edge.state]}` : ""}. X cuts it${edge.state ? ", E changes it" : ""}.`);
+  }
+
+  // goTo selects a card and brings it into view.
+  private goTo(card: string): void {
+    this.select([card]);
+    this.focusCard(card);
+    this.scrollIntoView({ block: "nearest" });
   }
 
   openPanel(): void {
@@ -337,12 +362,11 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     this.mark();
   }
 
-  // tidy keeps the reader's place, unless nothing is left there to see.
+  // tidy shows all that it has put elsewhere.
   private async tidy(): Promise<void> {
     this.edits?.act({ op: "tidy" });
     await this.sync?.settled();
-    const seen = this.camera.seen();
-    if (![...this.view.boxes.values()].some((box) => touches(box, seen))) this.camera.fit(this.view.extent());
+    this.camera.fit(this.view.extent());
   }
 
   // mark shows which tools can be used now.

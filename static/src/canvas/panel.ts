@@ -7,6 +7,7 @@
 //
 // Nothing that was typed is lost: leaving a panel saves it as its button does,
 // and where that is refused the panel stays, with the reason.
+import { fold } from "../folded";
 import { unsaved } from "../unsaved";
 import { Sync } from "./sync";
 import { Info } from "./types";
@@ -204,8 +205,10 @@ export class Panel {
     await window.htmx?.ajax("POST", form.action, { source: form, target: "#panel", swap: "innerHTML" });
     box.inert = false;
     const wrong = box.querySelector<HTMLElement>("[aria-invalid=true]");
-    if (wrong) wrong.focus();
-    else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    if (wrong) {
+      fold("panel", false); // what is wrong is to be seen
+      wrong.focus();
+    } else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     return box.querySelector("[data-saved]") !== null && !this.unsaved;
   }
 
@@ -260,6 +263,7 @@ export class Panel {
 
   // enter puts the focus into the panel once it shows what was asked for.
   enter(): void {
+    fold("panel", false);
     const focus = () => this.box?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea, a, button")?.focus();
     if (this.box && !this.box.inert) focus();
     else this.box?.addEventListener("htmx:after:swap", () => setTimeout(focus), { once: true });
