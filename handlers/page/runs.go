@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/draft"
 	"dogear/handlers/web"
 	"dogear/views/canvas"
 	"dogear/views/layout"
@@ -19,6 +20,8 @@ type runStore interface {
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
+	// Names is how jobs and crawlers are called now.
+	Names(ctx context.Context) (draft.Names, error)
 	// Claims says when each attempt of a run was taken up.
 	Claims(ctx context.Context, run engine.ID) (map[engine.NodeKey]time.Time, error)
 	TriggerRuns(ctx context.Context, run engine.ID) ([]engine.TriggerRun, error)

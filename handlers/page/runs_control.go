@@ -35,7 +35,11 @@ func (p *Pages) askResume(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Render(c, http.StatusOK, run.ResumeDialog(run.NewResume(v, c.QueryParam("node"), c.QueryParam("do"))))
+	asked := run.NewResume(v, c.QueryParam("node"), c.QueryParam("do"))
+	if asked.Names, err = p.Store.Names(c.Request().Context()); err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, run.ResumeDialog(asked))
 }
 
 // resumeNodes answers POST /runs/:id/resume/nodes with what becomes of each node if
@@ -81,6 +85,9 @@ func (p *Pages) askedResume(c web.Ctx) (asked run.Resume, changed map[string]str
 			return asked, nil, err
 		}
 		asked.Body = now.WorkflowBody
+	}
+	if asked.Names, err = p.Store.Names(c.Request().Context()); err != nil {
+		return asked, nil, err
 	}
 	for _, ref := range asked.Nodes() {
 		if deed := c.FormValue("do." + ref.String()); run.IsDeed(deed) {

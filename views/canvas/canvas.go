@@ -55,6 +55,7 @@ type Progress struct {
 	Percent float64
 	Marked  bool // by a person
 	Kept    bool // of an earlier run: nothing more becomes of it in this one
+	ToSkip  bool // it waits, and is skipped when its turn comes
 	// Started and Ended let the browser count the time of a node that runs.
 	Started, Ended time.Time
 }
@@ -74,6 +75,7 @@ type View struct {
 	Body     *engine.WorkflowBody // in mode Edit
 	Infos    Infos
 	History  draft.History // what the reader can undo
+	ByHand   engine.ID     // the trigger whose run a person has started instead of it
 	Base     string        // address of the pages of this workflow: "/workflows/ID"
 	Panel    string        // address of a card's panel but for the card: "/workflows/ID/cards/"
 }
@@ -101,6 +103,8 @@ type Card struct {
 	State   engine.State // "" outside of a run
 	Marked  bool
 	Kept    bool
+	ToSkip  bool // it waits, and is skipped when its turn comes
+	ByHand  bool // a trigger whose run a person has started
 	Percent float64
 	Started string
 	Ended   string
@@ -134,6 +138,8 @@ type Input struct {
 	Fired map[engine.ID]time.Time
 	// Dead are the triggers that can no longer fire in the run.
 	Dead map[engine.ID]bool
+	// ByHand is the trigger whose run a person has started instead of it.
+	ByHand engine.ID
 	// NextStart says when a start trigger fires next, in words; nil knows not.
 	NextStart func(t *engine.Trigger) string
 }
@@ -150,7 +156,7 @@ func New(in Input) View {
 		d.loop[card] = true
 	}
 	d.places = graph.Place(d.graph, in.Body.Layout)
-	v := View{Mode: in.Mode, Infos: in.Infos, Cards: d.cards(), Edges: d.edges()}
+	v := View{Mode: in.Mode, Infos: in.Infos, ByHand: in.ByHand, Cards: d.cards(), Edges: d.edges()}
 	for _, c := range v.Cards {
 		v.Width, v.Height = max(v.Width, c.At.X+c.Width), max(v.Height, c.At.Y+c.Height)
 	}
@@ -215,6 +221,9 @@ func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	c.State = engine.Waiting
 	if fired, ok := d.Fired[t.ID]; ok {
 		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04 UTC")
+		if c.ByHand = t.ID == d.ByHand; c.ByHand {
+			c.Sub = "started by hand" // there is no room for the time, which its panel says
+		}
 		c.Started = machine(fired)
 	} else if d.Dead[t.ID] {
 		c.State, c.Sub = engine.Skipped, "did not fire"
@@ -237,7 +246,7 @@ func (d *drawing) nodeCard(c *Card, key string) {
 	if !ran {
 		p = Progress{State: engine.Waiting}
 	}
-	c.Marked, c.Kept = p.Marked, p.Kept
+	c.Marked, c.Kept, c.ToSkip = p.Marked, p.Kept, p.ToSkip
 	c.State, c.Percent, c.Note, c.Fact = p.State, p.Percent, p.Note, p.Fact
 	c.Started, c.Ended = machine(p.Started), machine(p.Ended)
 	c.Sub = p.Sub

@@ -161,8 +161,13 @@ func (c *Card) hue() string {
 
 // sign is how the card's state looks.
 func (c *Card) sign() show.Sign {
-	if c.Marked {
+	switch {
+	case c.Marked:
 		return show.Marked(show.OfState(c.State))
+	case c.ToSkip:
+		return show.ToSkip()
+	case c.ByHand:
+		return show.ByHand()
 	}
 	if c.Shape != "node" {
 		return show.OfTrigger(c.State)
@@ -202,6 +207,14 @@ type sign struct {
 	Hue  string `json:"hue"`
 }
 
+func signOf(look show.Sign) sign { return sign{Icon: look.Icon, Word: look.Word, Hue: look.Hue} }
+
+// handSign is the look of the trigger whose run a person has started instead of it.
+type handSign struct {
+	Card engine.ID `json:"card"`
+	sign
+}
+
 // data is what the browser's module is told beyond what it can see.
 type data struct {
 	Mode     Mode                    `json:"mode"`
@@ -215,6 +228,8 @@ type data struct {
 	History  *draft.History          `json:"history,omitempty"`
 	Signs    map[engine.State]sign   `json:"signs,omitempty"`
 	Words    map[engine.State]string `json:"words"`
+	ToSkip   *sign                   `json:"toSkip,omitempty"` // of a node that waits to be skipped
+	ByHand   *handSign               `json:"byHand,omitempty"`
 	Packed   *packedGraph            `json:"packed,omitempty"`
 }
 
@@ -233,13 +248,16 @@ func (v *View) data() data {
 	if v.packed() {
 		d.Infos, d.Packed = Infos{}, v.pack() // the cards hold them
 	}
+	d.ToSkip = new(signOf(show.ToSkip()))
+	if v.ByHand != "" {
+		d.ByHand = &handSign{v.ByHand, signOf(show.ByHand())}
+	}
 	d.Signs = map[engine.State]sign{}
 	for _, s := range [...]engine.State{
 		engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping,
 		engine.Succeeded, engine.Failed, engine.TimedOut, engine.Stopped, engine.Skipped, engine.Lost,
 	} {
-		look := show.OfState(s)
-		d.Signs[s] = sign{Icon: look.Icon, Word: look.Word, Hue: look.Hue}
+		d.Signs[s] = signOf(show.OfState(s))
 	}
 	return d
 }

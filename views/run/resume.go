@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"dogear/engine"
+	"dogear/engine/draft"
 	"dogear/engine/flow"
 	"dogear/engine/graph"
 	"dogear/views/form"
@@ -17,6 +19,7 @@ type Resume struct {
 	Do     map[engine.Ref]Deed
 	Newest bool
 	Body   engine.WorkflowBody // of the new run
+	Names  draft.Names         // of jobs and crawlers as they are called now
 	Why    string
 	Typed  map[string]string // properties, over those of the earlier run
 	Wrong  string            // why it cannot go on like this
@@ -111,8 +114,21 @@ func (r Resume) follows(redo *flow.Redo, n engine.NodeRun) string {
 func (r Resume) fresh(redo *flow.Redo) []string {
 	var names []string
 	for _, ref := range r.Body.Refs() {
-		if n, ok := r.View.newest(ref); ok && !had(n) && redo.Follows(ref) {
-			names = append(names, n.Name)
+		if n, ok := r.View.newest(ref); (!ok || !had(n)) && redo.Follows(ref) {
+			names = append(names, cmp.Or(n.Name, r.Names.Of(ref)))
+		}
+	}
+	return names
+}
+
+// idle are the names of the nodes that the workflow has got since the earlier run and
+// that have no turn in the new one: nothing that is done again leads to them.
+func (r Resume) idle(redo *flow.Redo) []string {
+	was := r.View.Refs()
+	var names []string
+	for _, ref := range r.Body.Refs() {
+		if !slices.Contains(was, ref) && !redo.Follows(ref) {
+			names = append(names, r.Names.Of(ref))
 		}
 	}
 	return names

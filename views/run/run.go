@@ -218,6 +218,12 @@ func (v View) Graph(infos canvas.Infos) canvas.View {
 			in.Runs[ref.String()] = v.progress(n)
 		}
 	}
+	for card := range v.Run.Skips {
+		if v.waitsToBeSkipped(card) {
+			in.Runs[card] = canvas.Progress{State: engine.Waiting, ToSkip: true, Sub: show.ToSkip().Word}
+		}
+	}
+	in.ByHand = v.byHand()
 	for _, t := range v.Triggers {
 		if !t.FiredAt.IsZero() {
 			in.Fired[t.Trigger] = t.FiredAt

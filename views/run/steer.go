@@ -1,7 +1,10 @@
 package run
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"dogear/engine"
 	"dogear/views/show"
@@ -23,7 +26,33 @@ func (n Node) canSkip() bool {
 }
 
 // waitsToBeSkipped reports one that is skipped when its turn comes.
-func (n Node) waitsToBeSkipped() bool { return n.steered() && n.Attempt.Attempt == 0 && n.told() != "" }
+func (n Node) waitsToBeSkipped() bool { return n.View.waitsToBeSkipped(n.Ref.String()) }
+
+// waitsToBeSkipped reports a card of whose node the same is so.
+func (v View) waitsToBeSkipped(card string) bool {
+	ref, err := engine.ParseRef(card)
+	if err != nil || v.Run.Skips[card] == "" || !(Node{View: v}).steered() {
+		return false
+	}
+	_, had := v.newest(ref)
+	return !had
+}
+
+// toSkip are the cards of the nodes that wait to be skipped, parted by blanks, as the
+// browser's module reads them.
+func (v View) toSkip() string {
+	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(v.Run.Skips)), func(card string) bool { return !v.waitsToBeSkipped(card) }), " ")
+}
+
+// byHand is the trigger that would start the run by itself, if a person did it instead;
+// "" of any other run.
+func (v View) byHand() engine.ID {
+	t := v.Run.Body.Trigger(v.Run.Trigger)
+	if t == nil || t.Type == engine.OnDemand || v.Run.Previous != "" || v.Run.By == "schedule" || v.Run.By == "event" {
+		return ""
+	}
+	return t.ID
+}
 
 // canStop reports an attempt that can be stopped while its run goes on.
 func (n Node) canStop() bool {

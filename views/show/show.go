@@ -77,6 +77,12 @@ func OfNode(n *engine.NodeRun) Sign {
 // Marked is the sign of a state that a person has given to a node by a mark.
 func Marked(of Sign) Sign { return Sign{"hand", of.Word + ", marked", of.Hue} }
 
+// ToSkip is the sign of a node that waits, and is skipped when its turn comes.
+func ToSkip() Sign { return Sign{"skip-forward", "Will be skipped", "idle"} }
+
+// ByHand is the sign of a trigger whose run a person has started instead of it.
+func ByHand() Sign { return Sign{"hand", "Started by hand", "ok"} }
+
 // OfRun is the sign of a run.
 func OfRun(run engine.Run) Sign {
 	switch run.Outcome {

@@ -62,6 +62,7 @@ export class RunView {
   private rows = new Rows(document.getElementById("graph-list"));
   private newest = new Map<string, number>(); // card -> start and attempt as one number
   private said = 0;
+  private skipped = new Set<string>(); // cards that wait to be skipped
   private summary = new Map<string, number>();
 
   constructor(
@@ -175,11 +176,26 @@ export class RunView {
     this.view.icon(pill, sign.icon, ".ic");
   }
 
+  // skips shows which of the cards that wait are skipped when their turn comes.
+  skips(cards: Set<string>): void {
+    for (const id of new Set([...this.skipped, ...cards])) {
+      const card = this.view.cards.get(id);
+      const sign = cards.has(id) ? this.data.toSkip : this.data.signs?.["waiting"];
+      if (!card || !sign || card.dataset["status"] !== "waiting") continue;
+      this.view.fill(card, { sub: sign.word });
+      this.view.state(card, sign.word);
+      this.view.icon(card, sign.icon, ".mark");
+      this.row(id, sign);
+    }
+    this.skipped = cards;
+  }
+
   private fired(id: string, at: string): void {
     for (const lines of [this.leaving.get(id), this.joining.get(id)]) {
       for (const { path } of lines ?? []) path.classList.add("taken");
     }
-    this.trigger(id, "succeeded", `fired ${at.slice(11, 16)} UTC`);
+    const hand = this.data.byHand?.card === id ? this.data.byHand : undefined;
+    this.trigger(id, "succeeded", hand ? "started by hand" : `fired ${at.slice(11, 16)} UTC`, hand?.word);
   }
 
   private dead(id: string): void {
@@ -187,11 +203,11 @@ export class RunView {
   }
 
   // trigger shows what has become of a trigger that has a card.
-  private trigger(id: string, state: string, sub: string): void {
+  private trigger(id: string, state: string, sub: string, said?: string): void {
     const card = this.view.cards.get(id);
     const sign = this.data.signs?.[state];
     if (!card || !sign) return;
-    const word = stateWord(card.dataset["kind"] ?? "", state, sign.word);
+    const word = said ?? stateWord(card.dataset["kind"] ?? "", state, sign.word);
     card.classList.remove("idle");
     card.classList.add(sign.hue);
     card.dataset["status"] = state;

@@ -118,6 +118,13 @@ export interface Saved {
   problems?: Problem[] | null;
 }
 
+// Sign is how a state looks.
+export interface Sign {
+  icon: string;
+  word: string;
+  hue: string;
+}
+
 // What the page tells the canvas (views/canvas).
 export interface Data {
   mode: "edit" | "run" | "look";
@@ -129,8 +136,10 @@ export interface Data {
   body?: Body;
   infos: Record<string, Info>;
   history?: { undo: Act[]; redo: Act[] };
-  signs?: Record<string, { icon: string; word: string; hue: string }>;
+  signs?: Record<string, Sign>;
   words: Record<string, string>;
+  toSkip?: Sign; // of a node of a run that waits, and is skipped when its turn comes
+  byHand?: Sign & { card: string }; // the trigger whose run a person has started instead of it
   packed?: { cards: PackedCard[]; edges: PackedEdge[] };
 }
 

@@ -1,0 +1,141 @@
+package page_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dogear/engine"
+	"dogear/handlers/page"
+)
+
+// TestTheHeadOfARunLeadsToTheNodeThatFailed.
+func TestTheHeadOfARunLeadsToTheNodeThatFailed(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, nil)
+	path, card := "/runs/"+string(runID)+"/head", s.nodes[1].Ref.String()
+
+	_, head := s.get(t, path)
+	s.nodes[1].State = engine.Succeeded
+	_, well := s.get(t, path)
+
+	contains(t, "the head", head, `data-goto="`+card+`"`, "1 failed: curated-crawler", "/runs/"+string(runID)+"?attempt=1&amp;node="+card)
+	if strings.Contains(well, "failed") {
+		t.Errorf("a run of which nothing failed says %s", well)
+	}
+}
+
+// card is the markup of one card of the graph.
+func card(t *testing.T, page, key string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, `id="node-`+key+`"`)
+	card, _, _ := strings.Cut(rest, "</li>")
+	if !found {
+		t.Fatalf("the page has no card %s", key)
+	}
+	return card
+}
+
+// early is the world of a run whose second node has not had its turn.
+type early struct{ world }
+
+func (w early) NodeRuns(context.Context, engine.ID) ([]engine.NodeRun, error) {
+	return w.s.nodes[:1], nil
+}
+
+// TestACardThatWaitsToBeSkippedSaysSo, in the graph, in the list and in its panel.
+func TestACardThatWaitsToBeSkippedSaysSo(t *testing.T) {
+	t.Parallel()
+	told, s := true, serve(t)
+	s.open(t, page.Config{Store: early{world{s.store, s}}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}})
+	crawl := s.nodes[1].Ref.String()
+	s.shape = func(r *engine.Run) {
+		if told {
+			r.Skips = map[string]string{crawl: engine.SkipWords("owner", "")}
+		}
+	}
+	path := "/runs/" + string(runID)
+
+	_, skipped := s.get(t, path)
+	_, panel := s.get(t, path+"/nodes/"+crawl)
+	_, head := s.get(t, path+"/head")
+	told = false
+	_, plain := s.get(t, path)
+
+	contains(t, "the card", card(t, skipped, crawl), `data-slot="sub" title="Will be skipped"`, "#skip-forward", "Crawler, Will be skipped,")
+	contains(t, "the panel", panel, "Will be skipped", "It will be skipped by owner when its turn comes.")
+	contains(t, "the head, from which the browser knows", head, `data-skips="`+crawl+`"`)
+	if got := card(t, plain, crawl); strings.Contains(got, "skipped") || !strings.Contains(got, `data-slot="sub" title="Waiting"`) {
+		t.Errorf("a card that nobody told to be skipped says %s", got)
+	}
+}
+
+// fired is the world of a run whose schedule counts as fired.
+type fired struct{ world }
+
+func (fired) TriggerRuns(context.Context, engine.ID) ([]engine.TriggerRun, error) {
+	return []engine.TriggerRun{{Run: runID, Trigger: "01KBA5ZC9J6Q0V5W3D8M7N2P4E", FiredAt: noon}}, nil
+}
+
+// TestAScheduleDoesNotClaimARunThatWasStartedByHand: its card and its panel say who did.
+func TestAScheduleDoesNotClaimARunThatWasStartedByHand(t *testing.T) {
+	t.Parallel()
+	by := "owner"
+	s := serve(t)
+	s.shape = func(r *engine.Run) { r.Trigger, r.By = r.Body.Triggers[0].ID, by }
+	s.open(t, page.Config{Store: fired{world{s.store, s}}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}})
+	trigger, path := "01KBA5ZC9J6Q0V5W3D8M7N2P4E", "/runs/"+string(runID)
+
+	_, hand := s.get(t, path)
+	_, panel := s.get(t, path+"/nodes/"+trigger)
+	by = "schedule"
+	_, timed := s.get(t, path)
+	_, itself := s.get(t, path+"/nodes/"+trigger)
+
+	contains(t, "the card", card(t, hand, trigger), `title="started by hand"`, "Started by hand,")
+	contains(t, "the panel", panel, "Started by hand, by owner, at", "It did not fire by itself.")
+	contains(t, "what the browser is told", hand, `"byHand":{"card":"`+trigger+`"`)
+	contains(t, "the card of a run by its schedule", card(t, timed, trigger), `title="fired 12:00 UTC"`, "Fired,")
+	contains(t, "the panel of a run by its schedule", itself, "Fired at ")
+	if strings.Contains(timed, "by hand") || strings.Contains(panel, "Fired at") {
+		t.Error("a run is said to be started otherwise than it was")
+	}
+}
+
+// TestTheResumeDialogListsWhatIsNewInTheNewestDefinition, with what becomes of it.
+func TestTheResumeDialogListsWhatIsNewInTheNewestDefinition(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, nil)
+	job, crawl := s.nodes[0].Ref, s.nodes[1].Ref
+	fresh := func(name string) engine.Ref {
+		id, err := s.store.CreateCrawler(t.Context(), name, engine.CrawlerBody{Database: name, Targets: []engine.CrawlerTarget{{Path: "/" + name}}}, "owner", noon)
+		must(t, err)
+		return engine.Ref{Kind: engine.KindCrawler, ID: id}
+	}
+	when := func(name string, ref, starts engine.Ref) engine.Trigger {
+		return engine.Trigger{
+			ID: engine.NewID(noon), Name: name, Type: engine.Conditional, Actions: []engine.Action{{Ref: starts}},
+			Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: ref, State: engine.Succeeded}}},
+		}
+	}
+	after, beside := fresh("after "+odd), fresh("beside")
+	id, err := s.store.CreateWorkflow(t.Context(), "newer", engine.WorkflowBody{Triggers: []engine.Trigger{
+		{ID: engine.NewID(noon), Name: "go", Type: engine.OnDemand, Actions: []engine.Action{{Ref: job}}},
+		when("one", job, crawl), when("two", crawl, after), when("three", job, beside),
+	}}, "owner", noon)
+	must(t, err)
+	_, err = s.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", noon, func(engine.Trigger) time.Time { return time.Time{} })
+	must(t, err)
+	s.shape = func(r *engine.Run) { ended(r); r.Object = id }
+	path := "/runs/" + string(runID) + "/resume/nodes"
+
+	_, newest := s.change(t, path, url.Values{"definition": {"newest"}, "do." + job.String(): {"keep"}, "do." + crawl.String(): {"again"}})
+	_, pinned := s.change(t, path, url.Values{"do." + job.String(): {"keep"}, "do." + crawl.String(): {"again"}})
+
+	contains(t, "by the newest definition", newest, "may have one now: after &lt;script&gt;", "nothing that is done again leads there: beside.")
+	if strings.Contains(pinned, "after &lt;") || strings.Contains(pinned, "beside") {
+		t.Errorf("by the definition of the run what is newer has a place: %s", pinned)
+	}
+}
