@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// Check is one of the things that must hold at any moment (engine.md 4), and
-// where it does not. A check reports and never repairs: what breaks a rule is a
+// Check is one of the things that must hold at any moment, whatever was killed
+// between two steps (docs/adr/0024), and where it does not. A check reports and never repairs: what breaks a rule is a
 // defect, and hiding it would keep it.
 type Check struct {
 	ID     string // I3, I4 … as in the tests

@@ -76,6 +76,8 @@ type Exec interface {
 type Drafts interface {
 	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
 	Save(ctx context.Context, workflow engine.ID, by string, p draft.Patch) (draft.Saved, error)
+	// BringBack makes a draft what an earlier version was.
+	BringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error)
 }
 
 // Publisher makes a draft the version that runs. One that is not at seq any more
@@ -200,8 +202,8 @@ func New(cfg Config) http.Handler {
 	return mux
 }
 
-// refuses says why nothing is changed here any more, where a newer version took the
-// database.
+// refuses says why r is not answered once a newer version took the database: it asks for
+// a change, or whether this server works. What only reads is answered on.
 func (c *control) refuses(r *http.Request) error {
 	if c.Outgrown == nil || r.Method != http.MethodPost && r.URL.Path != "/health" {
 		return nil

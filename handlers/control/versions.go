@@ -38,7 +38,7 @@ func (c *control) versions(w http.ResponseWriter, r *http.Request) error {
 		return engine.Errorf(engine.Invalid, "A list shows 1 to 1000 versions.")
 	}
 	ctx := r.Context()
-	found, err := c.Store.WorkflowNamed(ctx, r.FormValue("name"))
+	of, err := c.Store.WorkflowNamed(ctx, r.FormValue("name"))
 	if err != nil {
 		return err
 	}
@@ -46,24 +46,13 @@ func (c *control) versions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	heads, err := c.Store.Versions(ctx, found.ID)
+	found, _, err := draft.Versions(ctx, c.Store, of.ID, names, 0, limit)
 	if err != nil {
 		return err
 	}
 	list := []Version{}
-	var after engine.WorkflowBody
-	for _, head := range heads {
-		body, err := c.Store.WorkflowVersion(ctx, found.ID, head.Version)
-		if err != nil {
-			return err
-		}
-		if len(list) > 0 {
-			list[len(list)-1].Changes = draft.Changes(&body.WorkflowBody, &after, names)
-		}
-		if len(list) == limit {
-			break
-		}
-		list, after = append(list, Version{Head: head, Runs: head.Version == found.Version}), body.WorkflowBody
+	for i := range found {
+		list = append(list, Version{Head: found[i].Head, Runs: found[i].Version == of.Version, Changes: found[i].Changes})
 	}
 	return answer(w, list)
 }
@@ -97,7 +86,11 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	made := Restored{Head: found.Head, From: ask.Version, Changes: draft.Changes(&found.WorkflowBody, &earlier.WorkflowBody, names)}
-	seq, err := c.bringBack(ctx, drawn, earlier.WorkflowBody, by, ask.Publish)
+	client := "versions"
+	if ask.Publish {
+		client = draft.CommandLine // behind what it publishes at once no undo reaches
+	}
+	seq, err := c.Drafts.BringBack(ctx, drawn, earlier.WorkflowBody, by, client)
 	if err != nil {
 		return err
 	}
@@ -109,22 +102,6 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 		made.Head, made.Published = published.Head, true
 	}
 	return answer(w, made)
-}
-
-// bringBack makes a draft what an earlier version was, and returns how far it has come
-// then. What is published at once is a command line's, behind which no undo reaches.
-func (c *control) bringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by string, publish bool) (int64, error) {
-	delta := draft.Between(drawn.Body, earlier)
-	if delta.Empty() {
-		return drawn.Seq, nil
-	}
-	client := "versions"
-	if publish {
-		client = draft.CommandLine
-	}
-	op := draft.Op{ID: string(engine.NewID(c.Now())), Kind: draft.Earlier, Delta: &delta}
-	saved, err := c.Drafts.Save(ctx, drawn.Workflow, by, draft.Patch{Base: drawn.Seq, Client: client, Ops: []draft.Op{op}})
-	return saved.Seq, err
 }
 
 // unchanged is the draft of a workflow, which must hold nothing that is not published,

@@ -22,6 +22,8 @@ type Drafts interface {
 	Save(ctx context.Context, workflow engine.ID, by string, p draft.Patch) (draft.Saved, error)
 	Since(ctx context.Context, workflow engine.ID, base int64) (draft.Saved, error)
 	History(ctx context.Context, workflow engine.ID, by string) (draft.History, error)
+	// BringBack makes a draft what an earlier version was.
+	BringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error)
 }
 
 // Publisher makes a draft the version that runs, with the drafts of the jobs
@@ -334,11 +336,13 @@ func (d *desk) selected(card string) string {
 }
 
 // items are the jobs and crawlers whose names hold text, or whose id it is, by name.
+// Space around text was typed by chance.
 func (d *desk) items(text string) []canvas.Item {
+	text = strings.ToLower(strings.TrimSpace(text))
 	taken := d.draft.Body.Refs()
 	var items []canvas.Item
 	for ref, name := range d.names {
-		if text = strings.TrimSpace(text); strings.Contains(strings.ToLower(name), strings.ToLower(text)) || string(ref.ID) == text {
+		if strings.Contains(strings.ToLower(name), text) || strings.ToLower(string(ref.ID)) == text {
 			items = append(items, canvas.Item{Card: ref.String(), Info: d.infos[ref.String()], Taken: slices.Contains(taken, ref)})
 		}
 	}

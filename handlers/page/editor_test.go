@@ -103,6 +103,19 @@ func (s *site) pipeline(t *testing.T) {
 	}
 }
 
+// The palette is searched by a part of a name or a whole id, in capitals or not, and
+// with space around it.
+func TestThePaletteFindsByNameAndID(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	job, crawler := s.cards()
+	for _, q := range []string{"CURATED-c", "  curated-c ", string(s.crawler), strings.ToLower(string(s.crawler))} {
+		if _, found := s.get(t, s.at("/palette?q="+url.QueryEscape(q))); !strings.Contains(found, crawler) || strings.Contains(found, job) {
+			t.Errorf("%q finds %s\nwant the crawler alone", q, found)
+		}
+	}
+}
+
 func TestTheEditorDrawsTheDraftAndEscapesNames(t *testing.T) {
 	t.Parallel()
 	s := edit(t)

@@ -4,7 +4,7 @@ package health
 // where it fails. The checks themselves report and never repair.
 type words struct{ holds, fails, do string }
 
-// plain are the words for each check, by its id (engine.md 4).
+// plain are the words for each check, by its id.
 var plain = map[string]words{
 	"I1": {
 		"Every script that runs is known.", "A script runs that no attempt knows of.",

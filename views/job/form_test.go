@@ -43,6 +43,29 @@ func TestAShortFormKeepsTheTable(t *testing.T) {
 	}
 }
 
+// TestArgumentsComeBackAsTheyWereTyped: in their order and with the space in them,
+// whatever else in the form is wrong; from the draft they come by name.
+func TestArgumentsComeBackAsTheyWereTyped(t *testing.T) {
+	t.Parallel()
+	draft := engine.Draft[engine.JobBody]{Body: engine.JobBody{Kind: engine.JobPython, Arguments: map[string]string{"B": "2", "A": "1"}}}
+	typed := "Separator=;\nDay=1\n\nPad= "
+
+	for about, values := range map[string]url.Values{
+		"something else is wrong": {"name": {"load"}, "timeout": {"soon"}, "script.body": {"pass"}, "arguments": {typed}},
+		"nothing is wrong":        {"name": {"load"}, "script.body": {"pass"}, "arguments": {typed}},
+	} {
+		form := job.ReadForm(values, draft)
+		if got := form.Arguments(); got != typed || form.Body.Arguments["Pad"] != " " {
+			t.Errorf("%s: they come back as %q and are read as %q, want %q", about, got, form.Body.Arguments, typed)
+		}
+	}
+	wrong := job.ReadForm(url.Values{"name": {"load"}, "script.body": {"pass"}, "arguments": {"Day"}}, draft)
+	fresh := job.FormOf(draft)
+	if wrong.Errors["arguments"] == "" || wrong.Arguments() != "Day" || fresh.Arguments() != "A=1\nB=2\n" {
+		t.Errorf("a wrong line comes back as %q, and the draft as %q", wrong.Arguments(), fresh.Arguments())
+	}
+}
+
 // TestAShortFormKeepsTheLane: nor the pool, the priority and the time between
 // retries.
 func TestAShortFormKeepsTheLane(t *testing.T) {

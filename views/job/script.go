@@ -32,6 +32,7 @@ func (f *Fields) readScript(values url.Values) {
 	script.Connection = engine.ID(values.Get("script.connection"))
 	script.Grace = engine.Seconds(f.number(values, "script.grace", "seconds"))
 	f.Body.Script = &script
+	f.Typed["arguments"] = values.Get("arguments") // space at its end is part of a value
 	arguments, err := ReadPairs(values.Get("arguments"), "argument")
 	if err != nil {
 		f.Errors["arguments"] = engine.MessageOf(err)
@@ -66,11 +67,7 @@ func ReadPairs(text, what string) (map[string]string, error) {
 	return pairs, nil
 }
 
-// Arguments are those of the job as the form shows them: as they were typed, if
-// something is wrong with them.
+// Arguments are those of the job as the form shows them.
 func (f *Fields) Arguments() string {
-	if f.Errors["arguments"] != "" {
-		return f.Typed["arguments"]
-	}
-	return PairsText(f.Body.Arguments)
+	return f.Typed.Text("arguments", PairsText(f.Body.Arguments))
 }

@@ -25,7 +25,8 @@ import (
 const (
 	databaseEnv = "DOGEAR_TEST_DATABASE"
 	rootEnv     = "DOGEAR_TEST_ROOT"
-	// The lease of the servers under test; engine.md G8 allows half a second more.
+	// The lease of the servers under test: a dead one shall cost its lease and nothing
+	// else (docs/adr/0013).
 	leaseForTest = 2 * time.Second
 )
 
