@@ -160,6 +160,24 @@ test("an event trigger is paused in its panel, and the list says what starts the
   await looked(then, "workflows-paused");
 });
 
+test("the dialog of a run that goes on lists what is new in the newest definition", async () => {
+  cli(["workflow", "import", "-"], yaml().replace("jobs:\n", `    - {name: mends, type: conditional, when: [{job: check quality, state: succeeded}], start: [{job: mend}]}
+    - {name: audits, type: conditional, when: [{job: extract, state: succeeded}], start: [{job: audit}]}
+jobs:
+  - {name: mend, kind: python, bookmark: off, script: {body: "pass"}}
+  - {name: audit, kind: python, bookmark: off, script: {body: "pass"}}
+`));
+  const page = await house.page(at);
+  await page.getByRole("button", { name: "Resume…" }).click();
+  const dialog = page.getByTestId("resume");
+  assert.equal(await dialog.getByTestId("resume-idle").count(), 0, "by the definition of the run nothing is new");
+  await dialog.getByLabel("The workflow").selectOption("newest");
+
+  await dialog.getByTestId("resume-fresh").getByText("may have one now: mend.").waitFor();
+  await dialog.getByTestId("resume-idle").getByText("nothing that is done again leads there: audit.").waitFor();
+  await looked(page, "resume-new");
+});
+
 test("a pool without places says that nothing starts in it", async () => {
   const page = await house.page("/pools");
   await page.getByLabel("New pool").fill("api");
