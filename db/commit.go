@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -118,13 +119,9 @@ func (s *Store) group(ctx context.Context, steps []flow.Step) ([]flow.Written, e
 	return written, err
 }
 
-func idsOf(steps []flow.Step) []string {
-	ids := make([]string, 0, len(steps))
-	for i := range steps {
-		ids = append(ids, string(steps[i].Run))
-	}
-	return ids
-}
+// lockRun keeps everybody else from writing a run until the transaction ends. Who
+// decides from memory (guess.go) only asks whether it is free.
+const lockRun = `pg_advisory_xact_lock(hashtextextended(id, 0))`
 
 // lockRuns locks the runs of a group, and forgets what is remembered of those
 // that somebody else has written since.
@@ -132,17 +129,26 @@ func (s *Store) lockRuns(ctx context.Context, tx bun.Conn, steps []flow.Step) er
 	if !s.postgres() || len(steps) < 2 {
 		return nil
 	}
-	rows, err := tx.Conn.QueryContext(ctx, `SELECT id, stamp FROM run WHERE id = ANY($1) ORDER BY id FOR UPDATE`, idsOf(steps))
-	if err != nil {
+	ids := make([]string, 0, len(steps))
+	for i := range steps {
+		ids = append(ids, string(steps[i].Run))
+	}
+	slices.Sort(ids) // so that no two servers wait for each other
+	if _, err := tx.Conn.ExecContext(ctx, `SELECT `+lockRun+` FROM unnest($1::text[]) AS v(id)`, ids); err != nil {
 		return fmt.Errorf("lock the runs of a group: %w", err)
+	}
+	rows, err := tx.Conn.QueryContext(ctx, `SELECT id, coalesce((SELECT last FROM step WHERE run_id = id ORDER BY first DESC LIMIT 1), 0) FROM unnest($1::text[]) AS v(id)`, ids)
+	if err != nil {
+		return fmt.Errorf("ask how far the runs of a group have come: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id, stamp string
-		if err := rows.Scan(&id, &stamp); err != nil {
-			return fmt.Errorf("lock the runs of a group: %w", err)
+		var id string
+		var last int64
+		if err := rows.Scan(&id, &last); err != nil {
+			return fmt.Errorf("ask how far the runs of a group have come: %w", err)
 		}
-		s.hot.check(engine.ID(id), stamp)
+		s.hot.check(engine.ID(id), last)
 	}
 	return rows.Err()
 }
@@ -182,11 +188,7 @@ func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine
 	if known := s.hot.of(step.Run); known != nil {
 		return known.run, known.open, nil
 	}
-	query := selectRun + ` WHERE id = ?`
-	if s.postgres() {
-		query += ` FOR UPDATE`
-	}
-	row, err := scanRun(tx.Conn.Conn.QueryRowContext(ctx, s.bind(query), string(step.Run)))
+	row, err := scanRun(tx.Conn.Conn.QueryRowContext(ctx, s.bind(selectRun+` WHERE id = ?`), string(step.Run)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return engine.Run{}, 0, engine.Errorf(engine.NotFound, "There is no run with the id %s.", step.Run)
 	}
@@ -201,7 +203,7 @@ func (s *Store) runForStep(ctx context.Context, tx open, step flow.Step) (engine
 	if err := tx.Conn.Conn.QueryRowContext(ctx, s.bind(selectProgress), string(step.Run), string(step.Run)).Scan(&run.Seq, &open); err != nil {
 		return run, 0, fmt.Errorf("read how far run %s has come: %w", step.Run, err)
 	}
-	s.hot.read(run, open, row.Stamp)
+	s.hot.read(run, open)
 	return run, open, nil
 }
 
@@ -211,11 +213,14 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, was *eng
 	number(w)
 	var err error
 	if step.New != nil {
-		err = s.insertRuns(ctx, tx, []engine.Run{w.Run}, stampOf(ctx))
+		err = s.insertRuns(ctx, tx, []engine.Run{w.Run})
 	} else {
 		err = s.updateRun(ctx, tx, was, &w.Run)
 	}
 	if err != nil {
+		return err
+	}
+	if err := put(ctx, s, tx, putStep, stepRows(nil, w), stepArgs); err != nil {
 		return err
 	}
 	if err := put(ctx, s, tx, putNode, w.Nodes, nodeArgs); err != nil {
@@ -224,19 +229,8 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, was *eng
 	if err := put(ctx, s, tx, putTrigger, w.Triggers, triggerArgs); err != nil {
 		return err
 	}
-	if err := put(ctx, s, tx, putEvent, w.Events, eventArgs); err != nil {
-		return err
-	}
-	s.hot.wrote(step.New != nil, w, open+w.OpenNodes, stampOf(ctx))
+	s.hot.wrote(step.New != nil, w, open+w.OpenNodes)
 	return s.applyRest(ctx, tx, w)
-}
-
-// number gives the events of a step the next numbers of its run.
-func number(w *flow.Writes) {
-	for i := range w.Events {
-		w.Run.Seq++
-		w.Events[i].Seq = w.Run.Seq
-	}
 }
 
 // applyRest writes what only few steps have.

@@ -27,12 +27,10 @@ var errGuess = errors.New("this is not remembered")
 
 // guess is a group of steps that is decided from memory.
 type guess struct {
-	s     *Store
-	stamp string
+	s *Store
 	// written is what each step writes, in the order of the steps.
 	written []flow.Written
-	// runs are how the runs stand after the group, with the stamp that the row
-	// of each must have before it.
+	// runs are how the runs stand after the group.
 	runs map[engine.ID]guessedRun
 	// begun are runs that begin, as the group leaves them.
 	begun []engine.Run
@@ -46,8 +44,7 @@ type guess struct {
 // guessedRun is a run as the group leaves it.
 type guessedRun struct {
 	run     engine.Run
-	changed bool   // as its row says it
-	was     string // its stamp
+	changed bool // as its row says it
 }
 
 // room is of what only so many node runs may be under way: a job, or a pool.
@@ -68,7 +65,7 @@ func (r room) limit(most int) (expression string, args []any) {
 func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Written) (rest []int, err error) {
 	stands := false
 	defer func() { s.hot.end(stands) }()
-	g := &guess{s: s, stamp: rand.Text(), runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{}}
+	g := &guess{s: s, runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{}}
 	var all, some []int
 	left := map[engine.ID]bool{} // runs of which a step has to wait, and so the later ones
 	for i := range steps {
@@ -132,19 +129,16 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 		g.keep(&w, true, w.OpenNodes)
 		return nil
 	}
-	was, differs := known.stamp, rowChanged(&known.run, &w.Run)
-	if before, ok := g.runs[step.Run]; ok {
-		was, differs = before.was, differs || before.changed
-	}
+	differs := rowChanged(&known.run, &w.Run) || g.runs[step.Run].changed
 	number(&w)
-	g.runs[step.Run] = guessedRun{run: w.Run, changed: differs, was: was}
+	g.runs[step.Run] = guessedRun{run: w.Run, changed: differs}
 	g.keep(&w, false, known.open+w.OpenNodes)
 	return nil
 }
 
 // keep keeps what a step writes.
 func (g *guess) keep(w *flow.Writes, fresh bool, open int) {
-	g.s.hot.wrote(fresh, w, open, g.stamp)
+	g.s.hot.wrote(fresh, w, open)
 	g.written = append(g.written, flow.Written{Writes: *w})
 }
 
@@ -175,7 +169,7 @@ func (g *guess) send(ctx context.Context) error {
 func (g *guess) collect(ctx context.Context, sent *writes) error {
 	var nodes last[engine.NodeKey, engine.NodeRun]
 	var triggers last[engine.ID, engine.TriggerRun]
-	var events []engine.Event
+	var steps []stepRow
 	for i := range g.written {
 		w := &g.written[i]
 		for k := range w.Nodes {
@@ -184,17 +178,17 @@ func (g *guess) collect(ctx context.Context, sent *writes) error {
 		for _, t := range w.Triggers {
 			triggers.put(t.Run+t.Trigger, t)
 		}
-		events = append(events, w.Events...)
+		steps = stepRows(steps, &w.Writes)
 	}
-	if len(g.runs)+len(g.begun) == 1 && len(nodes.rows)+len(triggers.rows)+len(events) <= maxJoint {
+	if len(g.runs)+len(g.begun) == 1 && len(nodes.rows)+len(triggers.rows)+len(steps) <= maxJoint {
 		sent.joint = &joint{}
 	}
 	g.conditions(sent)
 	err := errors.Join(
-		g.s.insertRuns(ctx, bun.Conn{}, g.begun, g.stamp),
+		g.s.insertRuns(ctx, bun.Conn{}, g.begun),
+		put(ctx, g.s, bun.Conn{}, putStep, steps, stepArgs),
 		put(ctx, g.s, bun.Conn{}, putNode, nodes.rows, nodeArgs),
 		put(ctx, g.s, bun.Conn{}, putTrigger, triggers.rows, triggerArgs),
-		put(ctx, g.s, bun.Conn{}, putEvent, events, eventArgs),
 	)
 	for i := range g.written {
 		if batch := g.written[i].Batch; batch != nil {

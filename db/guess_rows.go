@@ -3,6 +3,9 @@ package db
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"dogear/engine"
 )
 
 // The statements of a guess. A condition divides by what is 1 where it holds
@@ -12,46 +15,54 @@ import (
 // what this server believes.
 const countGroup = `UPDATE writer SET n = n + 1 WHERE id = ? AND n = ? RETURNING 1`
 
-// stampRuns gives runs a new stamp, on condition that each bears the one it had.
-// They come in the order of their ids and are locked in it, so that groups of
-// several servers do not wait for each other in a circle; should PostgreSQL go
-// another way, it finds the circle, and one of the groups is decided again.
-const stampRuns = `WITH written AS (
-  UPDATE run SET stamp = $1 FROM unnest($2::text[], $3::text[]) AS v(id, was) WHERE run.id = v.id AND run.stamp = v.was RETURNING 1
-) SELECT 1 / (count(*) = $4)::int FROM written`
-
-// updateRun writes a run that has changed or is alone in its group.
-func (g *guess) updateRun(sent *writes, r *guessedRun) {
-	set, args := "", []any(nil)
-	if r.changed {
-		set, args = runChanges(&r.run)
-		set += ", "
-	}
-	g.one(sent, `UPDATE run SET `+set+`stamp = ? WHERE id = ? AND stamp = ? RETURNING 1`, append(args, g.stamp, string(r.run.ID), r.was)...)
-}
-
-// updateRuns writes the runs of a group.
+// updateRuns writes the rows of the runs that the group has changed.
 func (g *guess) updateRuns(sent *writes) {
-	order := slices.Sorted(maps.Keys(g.runs))
-	if len(order) == 1 { // the common case
-		r := g.runs[order[0]]
-		g.updateRun(sent, &r)
-		return
-	}
-	var ids, was []string
-	for _, id := range order {
-		ids, was = append(ids, string(id)), append(was, g.runs[id].was)
-	}
-	if len(ids) > 0 {
-		queue(&sent.batch, stampRuns, g.stamp, ids, was, len(ids))
-	}
-	for _, id := range order {
+	var changed []engine.Run
+	for _, id := range slices.Sorted(maps.Keys(g.runs)) {
 		if r := g.runs[id]; r.changed {
-			r.was = g.stamp
-			g.updateRun(sent, &r)
+			changed = append(changed, r.run)
 		}
 	}
+	switch len(changed) {
+	case 0:
+	case 1:
+		set, args := runChanges(&changed[0])
+		g.one(sent, `UPDATE run SET `+set+` WHERE id = ? RETURNING 1`, append(args, string(changed[0].ID))...)
+	default:
+		queue(&sent.batch, changeRuns, columns(changedTypes, changed, changedArgs)...)
+	}
 }
+
+// changeRuns writes what may change in the rows of runs.
+const changeRuns = `UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, paused = v.paused, skips = v.skips,
+  ended = v.ended, outcome = v.outcome FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
+  AS v(id, stop_asked, stop_by, error, paused, skips, ended, outcome) WHERE run.id = v.id`
+
+var changedTypes = strings.Fields("t i t t i t i t")
+
+func changedArgs(to []any, run *engine.Run) []any {
+	return append(to, string(run.ID), micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), skipsText(run), micros(run.Ended), string(run.Outcome))
+}
+
+// lockRuns asks whether the runs of the group are free: who has locked one has its
+// turn first.
+func (g *guess) lockRuns(sent *writes) {
+	ids := slices.Sorted(maps.Keys(g.runs))
+	switch len(ids) {
+	case 0:
+	case 1:
+		g.condition(sent, freeRun+`::int`, string(ids[0]))
+	default:
+		texts := make([]string, len(ids))
+		for i := range ids {
+			texts[i] = string(ids[i])
+		}
+		queue(&sent.batch, `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[]) AS v(id) WHERE `+strings.Replace(freeRun, "?", "v.id", 1), texts)
+	}
+}
+
+// freeRun is true where nobody has locked a run (lockRun), and keeps it so.
+const freeRun = `pg_try_advisory_xact_lock_shared(hashtextextended(?, 0))`
 
 // one collects a change of one row, on condition that it finds it.
 func (g *guess) one(sent *writes, change string, args ...any) {
@@ -71,9 +82,10 @@ func (g *guess) condition(sent *writes, expression string, args ...any) {
 	queue(&sent.batch, g.s.bind(`SELECT 1 / (`+expression+`)`), args...)
 }
 
-// conditions collects the runs, and what the group took for granted but for room.
+// conditions collects the changed rows of runs, and what the group took for granted but for room.
 func (g *guess) conditions(sent *writes) {
 	g.one(sent, countGroup, g.s.hot.writer, g.s.hot.written)
+	g.lockRuns(sent)
 	g.updateRuns(sent)
 	for ref, h := range g.heads {
 		g.condition(sent, `SELECT count(*) FROM object WHERE id = ? AND deleted_at = 0 AND name = ? AND version = ? AND max_runs = ? AND priority = ? AND pool = ?`,

@@ -18,7 +18,7 @@ import (
 // On SQLite it is there only for the one owner of a file, for nobody else
 // writes these rows, and is touched only within the write transaction, of which
 // there is one at a time. On PostgreSQL others may write them: there it is a
-// guess (guess.go), and holds where the run has the stamp that is remembered.
+// guess (guess.go), and holds where the run has come as far as is remembered.
 type hot struct {
 	mu    sync.Mutex // on PostgreSQL, held while a group is written
 	guess bool
@@ -44,7 +44,6 @@ type hot struct {
 type hotRun struct {
 	run      engine.Run
 	open     int
-	stamp    string
 	whole    bool
 	nodes    map[engine.Ref][]engine.NodeRun
 	triggers map[engine.ID]engine.TriggerRun
@@ -103,9 +102,9 @@ func (h *hot) of(id engine.ID) *hotRun {
 	return h.runs[id]
 }
 
-// check forgets a run that has another stamp than is remembered.
-func (h *hot) check(id engine.ID, stamp string) {
-	if known := h.of(id); known != nil && known.stamp != stamp {
+// check forgets a run that has come further than is remembered.
+func (h *hot) check(id engine.ID, last int64) {
+	if known := h.of(id); known != nil && known.run.Seq != last {
 		h.forget(id)
 	}
 }
@@ -121,9 +120,9 @@ func (h *hot) forget(id engine.ID) {
 }
 
 // read keeps a run that was read.
-func (h *hot) read(run engine.Run, open int, stamp string) {
+func (h *hot) read(run engine.Run, open int) {
 	known := newHotRun()
-	known.run, known.open, known.stamp = run, open, stamp
+	known.run, known.open = run, open
 	h.add(known)
 }
 
@@ -139,7 +138,7 @@ func (h *hot) add(known *hotRun) {
 }
 
 // wrote keeps what a step has written.
-func (h *hot) wrote(fresh bool, w *flow.Writes, open int, stamp string) {
+func (h *hot) wrote(fresh bool, w *flow.Writes, open int) {
 	if h == nil {
 		return
 	}
@@ -147,7 +146,7 @@ func (h *hot) wrote(fresh bool, w *flow.Writes, open int, stamp string) {
 	h.touched[run.ID] = true
 	run.Body = engine.WorkflowBody{} // it never changes, and exec has it
 	if fresh {
-		h.read(run, open, stamp)
+		h.read(run, open)
 		if r := h.runs[run.ID]; r != nil {
 			r.whole = true
 		}
@@ -156,7 +155,7 @@ func (h *hot) wrote(fresh bool, w *flow.Writes, open int, stamp string) {
 	if r == nil {
 		return
 	}
-	r.run, r.open, r.stamp = run, open, stamp
+	r.run, r.open = run, open
 	for _, t := range w.Triggers {
 		r.triggers[t.Trigger] = t
 	}

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -42,7 +41,7 @@ func (s *Store) beginPostgres(ctx context.Context, conn *sql.Conn, run engine.ID
 	if err := pipelined(ctx, conn, &batch); err != nil {
 		return xid, err
 	}
-	s.hot.check(run, read.stamp)
+	s.hot.check(run, read.run.Seq)
 	if remembered != nil && s.hot.of(run) == nil { // it has changed
 		batch = pgx.Batch{}
 		s.readNodes(&batch, run, read)
@@ -52,9 +51,10 @@ func (s *Store) beginPostgres(ctx context.Context, conn *sql.Conn, run engine.ID
 	return xid, err
 }
 
-// readRun asks for a run and its lock.
+// readRun asks for the lock of a run, and for the run.
 func (s *Store) readRun(batch *pgx.Batch, run engine.ID, to *hotRun) {
-	batch.Queue(s.bind(selectRun+` WHERE id = ? FOR UPDATE`), string(run)).QueryRow(func(r pgx.Row) error {
+	queue(batch, `SELECT `+lockRun+` FROM (SELECT $1::text AS id) AS v`, string(run))
+	batch.Queue(s.bind(selectRun+` WHERE id = ?`), string(run)).QueryRow(func(r pgx.Row) error {
 		row, err := scanRun(r)
 		if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -62,7 +62,6 @@ func (s *Store) readRun(batch *pgx.Batch, run engine.ID, to *hotRun) {
 		if err != nil {
 			return err
 		}
-		to.stamp = row.Stamp
 		to.run, err = row.run()
 		return err
 	})
@@ -141,7 +140,6 @@ func pipelined(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 // with the COMMIT.
 type writes struct {
 	batch pgx.Batch
-	stamp string // that the runs get
 	joint *joint // takes the writes meanwhile, where it is there
 }
 
@@ -149,34 +147,16 @@ type writesKey struct{}
 
 // collecting makes send collect.
 func collecting(ctx context.Context) (context.Context, *writes) {
-	w := &writes{stamp: rand.Text()}
+	w := &writes{}
 	return context.WithValue(ctx, writesKey{}, w), w
 }
 
-// stampOf is the stamp that runs get in a transaction; there is none on SQLite.
-func stampOf(ctx context.Context) string {
-	if w, ok := ctx.Value(writesKey{}).(*writes); ok {
-		return w.stamp
-	}
-	return ""
-}
-
-// updateRun changes the row of a run where a step has changed what it says, and
-// on PostgreSQL its stamp.
+// updateRun changes the row of a run where a step has changed what it says.
 func (s *Store) updateRun(ctx context.Context, tx bun.Conn, was, run *engine.Run) error {
-	set, args := "", []any(nil)
-	if rowChanged(was, run) {
-		set, args = runChanges(run)
-	}
-	w, ok := ctx.Value(writesKey{}).(*writes)
-	switch {
-	case ok && set != "":
-		set, args = set+`, stamp = ?`, append(args, w.stamp)
-	case ok:
-		set, args = `stamp = ?`, []any{w.stamp}
-	case set == "":
+	if !rowChanged(was, run) {
 		return nil
 	}
+	set, args := runChanges(run)
 	return s.send(ctx, tx, "write a run", `UPDATE run SET `+set+` WHERE id = ?`, append(args, string(run.ID))...)
 }
 

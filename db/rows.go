@@ -14,29 +14,31 @@ import (
 // bun's builder costs three times the grouped rate (engine.md 2.2). Rows of
 // one table go together, for a statement costs more than a row.
 var (
-	putNode = newUpsert("write node runs", 24, `INSERT INTO node_run (run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process,
-  batch_id, counts, error, ready_at, not_before, deadline, started, ended, copied, owner, pool, priority) VALUES `,
+	putNode = newUpsert("write node runs", "t t i i t t t t i i t t t t t i i i i i t t t i", `INSERT INTO node_run (run_id, ref, start, attempt,
+  name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
+  copied, owner, pool, priority)`,
 		` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
   fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
   counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
   started = excluded.started, ended = excluded.ended, owner = excluded.owner,
   overwritten = CASE WHEN excluded.fence < node_run.fence OR excluded.fence = node_run.fence AND excluded.owner <> node_run.owner
     THEN node_run.fence ELSE node_run.overwritten END`)
-	putRun = newUpsert("make a run", 20, `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended,
-  stop_asked, stop_by, outcome, error, pick, previous, repeats, deadline, stamp) VALUES `, "")
-	putBody    = newUpsert("keep the body of a run", 2, `INSERT INTO run_body (run_id, body) VALUES `, "")
-	putTrigger = newUpsert("write the triggers of a run", 6, `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) VALUES `,
+	putRun = newUpsert("make a run", "t t t t i t t t i i i i t t t t t t i", `INSERT INTO run (id, kind, object_id, name, version, properties, "by",
+  trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, pick, previous, repeats, deadline)`, "")
+	putBody    = newUpsert("keep the body of a run", "t t", `INSERT INTO run_body (run_id, body)`, "")
+	putTrigger = newUpsert("write the triggers of a run", "t t i i i i", `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at)`,
 		` ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = excluded.dead,
   fired_at = excluded.fired_at, dead_at = excluded.dead_at`)
-	putEvent = newUpsert("write events", 9, `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) VALUES `, "")
 )
 
 // upsert writes many rows of one table. Its statements are made once, by the
-// number of their rows: for SQLite and for PostgreSQL.
+// number of their rows; for PostgreSQL there is one that takes any number of them,
+// column by column.
 type upsert struct {
-	what           string
-	columns        int
-	lite, postgres map[int]string
+	what  string
+	types []string // of the columns: t for text, i for a number
+	rows  map[int]string
+	bulk  string
 }
 
 // maxRows bounds the rows of one statement, of which up to fewRows need not be
@@ -46,15 +48,16 @@ const (
 	fewRows = 8
 )
 
-func newUpsert(what string, columns int, head, tail string) *upsert {
-	u := &upsert{what: what, columns: columns, lite: map[int]string{}, postgres: map[int]string{}}
-	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
+func newUpsert(what, types, head, tail string) *upsert {
+	u := &upsert{what: what, types: strings.Fields(types), rows: map[int]string{}}
+	row := "(?" + strings.Repeat(", ?", len(u.types)-1) + ")"
 	for n := 1; n <= maxRows; n++ {
 		if n == rowsOf(n) {
-			u.lite[n] = head + row + strings.Repeat(", "+row, n-1) + tail
-			u.postgres[n] = numbered(u.lite[n])
+			u.rows[n] = head + " VALUES " + row + strings.Repeat(", "+row, n-1) + tail
 		}
 	}
+	arrays := strings.NewReplacer("t", "?::text[]", "i", "?::bigint[]", " ", ", ").Replace(types)
+	u.bulk = numbered(head + " SELECT * FROM unnest(" + arrays + ")" + tail)
 	return u
 }
 
@@ -67,24 +70,62 @@ func rowsOf(n int) int {
 }
 
 // put writes rows: a few in one statement, more in statements of a power of two
-// rows each, so that there are few different ones to prepare.
+// rows each, so that there are few different ones to prepare; on PostgreSQL all of
+// them in one.
 func put[T any](ctx context.Context, s *Store, tx bun.Conn, u *upsert, rows []T, args func([]any, *T) []any) error {
-	texts := u.lite
 	if w, ok := ctx.Value(writesKey{}).(*writes); ok && w.joint == nil {
-		texts = u.postgres
+		if len(rows) > 0 {
+			queue(&w.batch, u.bulk, columns(u.types, rows, args)...)
+		}
+		return nil
 	}
 	for len(rows) > 0 {
 		n := rowsOf(len(rows))
-		values := make([]any, 0, n*u.columns)
+		values := make([]any, 0, n*len(u.types))
 		for i := range rows[:n] {
 			values = args(values, &rows[i])
 		}
-		if err := s.send(ctx, tx, u.what, texts[n], values...); err != nil {
+		if err := s.send(ctx, tx, u.what, u.rows[n], values...); err != nil {
 			return err
 		}
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// columns are the values of rows, column by column.
+func columns[T any](types []string, rows []T, args func([]any, *T) []any) []any {
+	texts, numbers := make([][]string, len(types)), make([][]int64, len(types))
+	for c, of := range types {
+		if of == "t" {
+			texts[c] = make([]string, len(rows))
+		} else {
+			numbers[c] = make([]int64, len(rows))
+		}
+	}
+	row := make([]any, 0, len(types))
+	for i := range rows {
+		row = args(row[:0], &rows[i])
+		for c, value := range row {
+			switch v := value.(type) {
+			case string:
+				texts[c][i] = v
+			case int64:
+				numbers[c][i] = v
+			case int:
+				numbers[c][i] = int64(v)
+			}
+		}
+	}
+	all := make([]any, len(types))
+	for c, of := range types {
+		if of == "t" {
+			all[c] = texts[c]
+		} else {
+			all[c] = numbers[c]
+		}
+	}
+	return all
 }
 
 func runArgs(to []any, run *engine.Run) []any {
@@ -112,10 +153,6 @@ func countsText(n *engine.NodeRun) string {
 
 func triggerArgs(to []any, t *engine.TriggerRun) []any {
 	return append(to, string(t.Run), string(t.Trigger), t.Met, t.Dead, micros(t.FiredAt), micros(t.DeadAt))
-}
-
-func eventArgs(to []any, e *engine.Event) []any {
-	return append(to, string(e.Run), e.Seq, e.Kind, e.Card, e.State, e.Start, e.Attempt, micros(e.At), e.Text)
 }
 
 // encodeSome spares the most common values the encoder.

@@ -22,17 +22,17 @@ type runRow struct {
 	StopBy, Outcome, Error         string
 	Pick, Previous, Repeats        string
 	Paused, Deadline               int64
-	Seq                            int64 // of its newest event
-	Stamp, Skips                   string
+	Seq                            int64 // of its newest step
+	Skips                          string
 }
 
 const selectRun = `SELECT id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error,
-  (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = run.id), pick, previous, repeats, paused, deadline, stamp, skips FROM run`
+  coalesce((SELECT last FROM step WHERE run_id = run.id ORDER BY first DESC LIMIT 1), 0), pick, previous, repeats, paused, deadline, skips FROM run`
 
-// selectProgress asks how far a run has come: the number of its newest event, and
+// selectProgress asks how far a run has come: the number of its newest step, and
 // how many of its nodes are open. It is a question of its own, for what is asked
 // together with a lock may be as it was before the lock was free.
-const selectProgress = `SELECT coalesce((SELECT max(seq) FROM event WHERE run_id = ?), 0), (SELECT count(*) FROM node_run WHERE run_id = ? AND ended = 0)`
+const selectProgress = `SELECT coalesce((SELECT last FROM step WHERE run_id = ? ORDER BY first DESC LIMIT 1), 0), (SELECT count(*) FROM node_run WHERE run_id = ? AND ended = 0)`
 
 // scanner is a row of either driver.
 type scanner interface{ Scan(to ...any) error }
@@ -40,7 +40,7 @@ type scanner interface{ Scan(to ...any) error }
 func scanRun(row scanner) (runRow, error) {
 	var r runRow
 	err := row.Scan(&r.ID, &r.Kind, &r.ObjectID, &r.Name, &r.Version, &r.Properties, &r.By, &r.TriggerID, &r.Due, &r.Started,
-		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Repeats, &r.Paused, &r.Deadline, &r.Stamp, &r.Skips)
+		&r.Ended, &r.StopAsked, &r.StopBy, &r.Outcome, &r.Error, &r.Seq, &r.Pick, &r.Previous, &r.Repeats, &r.Paused, &r.Deadline, &r.Skips)
 	return r, err
 }
 
@@ -68,17 +68,19 @@ func rowChanged(was, run *engine.Run) bool {
 // end, for which an index would be written anew.
 func runChanges(run *engine.Run) (set string, args []any) {
 	set = `stop_asked = ?, stop_by = ?, error = ?, paused = ?, skips = ?`
-	args = []any{micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), encodeSome(run.Skips, len(run.Skips) == 0, "")}
+	args = []any{micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), skipsText(run)}
 	if !run.Open() {
 		set, args = set+`, ended = ?, outcome = ?`, append(args, micros(run.Ended), string(run.Outcome))
 	}
 	return set, args
 }
 
-// insertRuns makes the rows of runs that begin, with the stamp.
-func (s *Store) insertRuns(ctx context.Context, tx bun.Conn, runs []engine.Run, stamp string) error {
+func skipsText(run *engine.Run) string { return encodeSome(run.Skips, len(run.Skips) == 0, "") }
+
+// insertRuns makes the rows of runs that begin.
+func (s *Store) insertRuns(ctx context.Context, tx bun.Conn, runs []engine.Run) error {
 	return errors.Join(
-		put(ctx, s, tx, putRun, runs, func(to []any, run *engine.Run) []any { return append(runArgs(to, run), stamp) }),
+		put(ctx, s, tx, putRun, runs, runArgs),
 		put(ctx, s, tx, putBody, runs, func(to []any, run *engine.Run) []any { return append(to, string(run.ID), encode(run.Body)) }),
 	)
 }
@@ -264,26 +266,6 @@ func (s *Store) TriggerRuns(ctx context.Context, run engine.ID) ([]engine.Trigge
 			return nil, fmt.Errorf("list the triggers of run %s: %w", run, err)
 		}
 		all = append(all, t)
-	}
-	return all, rows.Err()
-}
-
-// Events lists the events of a run after since, oldest first.
-func (s *Store) Events(ctx context.Context, run engine.ID, since int64) ([]engine.Event, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT seq, kind, card, state, start, attempt, at, text FROM event WHERE run_id = ? AND seq > ? ORDER BY seq`), string(run), since)
-	if err != nil {
-		return nil, fmt.Errorf("list the events of run %s: %w", run, err)
-	}
-	defer rows.Close()
-	var all []engine.Event
-	for rows.Next() {
-		e := engine.Event{Run: run}
-		var at int64
-		if err := rows.Scan(&e.Seq, &e.Kind, &e.Card, &e.State, &e.Start, &e.Attempt, &at, &e.Text); err != nil {
-			return nil, fmt.Errorf("list the events of run %s: %w", run, err)
-		}
-		e.At = instant(at)
-		all = append(all, e)
 	}
 	return all, rows.Err()
 }

@@ -52,9 +52,9 @@ AND EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = t.run_id AND n.trigger_
 WHERE r.ended = 0 AND NOT EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = r.id AND n.ended = 0)`,
 	},
 	{
-		"I6", "The events of a run are numbered without a gap.",
-		`SELECT run_id, 'has ' || count(*) || ' events from ' || min(seq) || ' to ' || max(seq) FROM event
-WHERE run_id IN (SELECT id FROM run WHERE ended = 0) GROUP BY run_id HAVING count(*) <> max(seq)`,
+		"I6", "The steps of a run are numbered without a gap.",
+		`SELECT run_id, 'has steps for ' || sum(last - first + 1) || ' numbers from ' || min(first) || ' to ' || max(last) FROM step
+WHERE run_id IN (SELECT id FROM run WHERE ended = 0) GROUP BY run_id HAVING sum(last - first + 1) <> max(last)`,
 	},
 	{
 		"I7", "A bookmark stands at its newest version.",

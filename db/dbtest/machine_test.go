@@ -47,7 +47,7 @@ func (m *model) OpenRuns(engine.ID, int) int         { return 0 }
 func (m *model) Room(*engine.NodeRun, int, int) bool { return true }
 
 func (m *model) apply(w flow.Writes) {
-	w.Run.Seq += int64(len(w.Events))
+	w.Run.Seq += int64(max(len(w.Events), 1)) // a step without events takes a number, too
 	m.run, m.open = w.Run, m.open+w.OpenNodes
 	for _, n := range w.Nodes {
 		m.nodes[n.Key()] = n

@@ -31,12 +31,12 @@ func begun(t *testing.T, store *db.Store) engine.Run {
 func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	broken := map[string]string{
-		"I2":                         `INSERT INTO event (run_id, seq, kind, card, state, start, attempt, at, text) SELECT r.id, (SELECT max(seq) FROM event) + n, 'node', 'c', 'failed', 1, 1, 0, '' FROM run AS r, (SELECT 1 AS n UNION ALL SELECT 2) AS two`,
+		"I2":                         `INSERT INTO step (run_id, first, last, events) SELECT r.id, (SELECT max(last) FROM step) + n, (SELECT max(last) FROM step) + n, '[{"kind":"node","card":"c","state":"failed","start":1,"attempt":1,"at":0}]' FROM run AS r, (SELECT 1 AS n UNION ALL SELECT 2) AS two`,
 		"I3":                         `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT id, 't', 1, 0, 1, 2 FROM run`,
 		"I3, by what it started":     `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at) SELECT run_id, trigger_id, 0, 1, 0, 2 FROM node_run`,
 		"I4":                         `UPDATE node_run SET ended = 1`,
 		"I4, when the run has ended": `UPDATE run SET ended = 1`,
-		"I6":                         `UPDATE event SET seq = 7 WHERE seq = 1`,
+		"I6":                         `UPDATE step SET first = 7, last = 7 WHERE first = 1`,
 		"I7":                         `UPDATE bookmark SET version = 5`,
 		"I9": `INSERT INTO run (id, kind, object_id, name, version, properties, "by", trigger_id, due, started, ended, stop_asked, stop_by, outcome, error)
 SELECT 'another', kind, object_id, name, version, properties, "by", trigger_id, due, started, 1, 0, '', 'succeeded', '' FROM run`,
