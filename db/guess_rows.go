@@ -44,25 +44,22 @@ func changedArgs(to []any, run *engine.Run) []any {
 	return append(to, string(run.ID), micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), skipsText(run), micros(run.Ended), string(run.Outcome))
 }
 
-// lockRuns asks whether the runs of the group are free: who has locked one has its
-// turn first.
+// lockRuns locks the runs of the group where nobody else has. A guess waits for
+// nobody, so no two servers wait for each other; who has locked a run has its turn.
 func (g *guess) lockRuns(sent *writes) {
 	ids := slices.Sorted(maps.Keys(g.runs))
 	switch len(ids) {
 	case 0:
 	case 1:
-		g.condition(sent, freeRun+`::int`, string(ids[0]))
+		g.condition(sent, tryLock+`::int`, string(ids[0]))
 	default:
 		texts := make([]string, len(ids))
 		for i := range ids {
 			texts[i] = string(ids[i])
 		}
-		queue(&sent.batch, `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[]) AS v(id) WHERE `+strings.Replace(freeRun, "?", "v.id", 1), texts)
+		queue(&sent.batch, `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[]) AS v(id) WHERE `+strings.Replace(tryLock, "?", "v.id", 1), texts)
 	}
 }
-
-// freeRun is true where nobody has locked a run (lockRun), and keeps it so.
-const freeRun = `pg_try_advisory_xact_lock_shared(hashtextextended(?, 0))`
 
 // one collects a change of one row, on condition that it finds it.
 func (g *guess) one(sent *writes, change string, args ...any) {
@@ -84,7 +81,6 @@ func (g *guess) condition(sent *writes, expression string, args ...any) {
 
 // conditions collects the changed rows of runs, and what the group took for granted but for room.
 func (g *guess) conditions(sent *writes) {
-	g.one(sent, countGroup, g.s.hot.writer, g.s.hot.written)
 	g.lockRuns(sent)
 	g.updateRuns(sent)
 	for ref, h := range g.heads {

@@ -98,10 +98,15 @@ func (s *Store) commitTx(ctx context.Context, tx open) error {
 
 // broken reports whether PostgreSQL has given the transaction up: it would then
 // answer a COMMIT with a ROLLBACK, which is no error to the driver.
-func broken(conn *sql.Conn) (is bool) {
+func broken(conn *sql.Conn) bool { return status(conn) == 'E' }
+
+// status is I where a connection has no transaction open, T where it has, E where
+// that one has failed, and 0 where nobody knows.
+func status(conn *sql.Conn) (is byte) {
 	_ = conn.Raw(func(of any) error {
-		session, ok := of.(*stdlib.Conn)
-		is = ok && session.Conn().PgConn().TxStatus() == 'E'
+		if session, ok := of.(*stdlib.Conn); ok {
+			is = session.Conn().PgConn().TxStatus()
+		}
 		return nil
 	})
 	return is
