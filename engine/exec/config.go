@@ -156,7 +156,7 @@ func New(c Config) *Exec {
 	return &Exec{
 		Config: c, outgrown: make(chan struct{}), wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
-		heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, fits: map[engine.Ref]fit{},
+		starts: newTogether[engine.ID, drawn](), heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, fits: map[engine.Ref]fit{},
 		reserved: map[engine.NodeKey]bool{}, called: map[engine.NodeKey]*engine.NodeRun{}, readied: map[engine.NodeKey]*engine.NodeRun{},
 	}
 }

@@ -80,7 +80,11 @@ func (e *Exec) resume(ctx context.Context, old *engine.Run, how Resume, token *f
 	}
 	if len(how.Properties) > 0 {
 		drawn := engine.Workflow{Head: w.Head, WorkflowBody: body}
-		if err := e.checkDeclared(ctx, &drawn, properties, how.Properties); err != nil {
+		jobs, err := e.published(ctx, drawn.Refs())
+		if err != nil {
+			return engine.Run{}, err
+		}
+		if err := checkDeclared(&drawn, jobs, properties, how.Properties); err != nil {
 			return engine.Run{}, err
 		}
 	}

@@ -20,8 +20,9 @@ import (
 // Exec runs runs. Make it with New, then Run it.
 type Exec struct {
 	Config
-	slots slots
-	heard chan struct{} // holds one token while there is something to look at
+	slots  slots
+	starts *together[engine.ID, drawn]
+	heard  chan struct{} // holds one token while there is something to look at
 	// reserved are the nodes of the group that is being committed for which a
 	// process was reserved; only the loop touches it.
 	reserved map[engine.NodeKey]bool

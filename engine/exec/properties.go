@@ -29,7 +29,11 @@ func (e *Exec) SetProperties(ctx context.Context, id engine.ID, change map[strin
 		return engine.Run{}, err
 	}
 	w := engine.Workflow{Head: engine.Head{ID: run.Object, Name: run.Name}, WorkflowBody: run.Body}
-	if err := e.checkDeclared(ctx, &w, changed, change); err != nil {
+	jobs, err := e.published(ctx, w.Refs())
+	if err != nil {
+		return engine.Run{}, err
+	}
+	if err := checkDeclared(&w, jobs, changed, change); err != nil {
 		return engine.Run{}, err
 	}
 	written, err := e.do(ctx, flow.Step{Run: id, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {

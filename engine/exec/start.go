@@ -16,15 +16,15 @@ import (
 // orderWorkflow starts a run of the published version of a workflow, as if the
 // start trigger that o names had fired.
 func (e *Exec) orderWorkflow(ctx context.Context, o Order, token *flow.Token) (engine.Run, error) {
-	w, err := e.Store.Workflow(ctx, o.Object)
+	d, err := e.drawn(ctx, o.Object)
 	if err != nil {
 		return engine.Run{}, err
 	}
-	start, err := w.StartTrigger(o.Trigger)
+	start, err := d.workflow.StartTrigger(o.Trigger)
 	if err != nil {
 		return engine.Run{}, err
 	}
-	return e.startWorkflow(ctx, w, start, begin{given: o.Properties, by: o.By, repeats: o.Again, token: token})
+	return e.startWorkflow(ctx, &d, start, begin{given: o.Properties, by: o.By, repeats: o.Again, token: token})
 }
 
 // begin is how a run of a workflow begins: by a person, by the due time of a
@@ -41,23 +41,44 @@ type begin struct {
 // complete for, and uses the due time or the events up in the same transaction,
 // so that nothing ever starts two.
 func (e *Exec) Due(ctx context.Context, workflow engine.ID, fire flow.Fire) (engine.Run, error) {
-	w, err := e.Store.Workflow(ctx, workflow)
+	d, err := e.drawn(ctx, workflow)
 	if err != nil {
 		return engine.Run{}, err
 	}
-	trigger := w.Trigger(fire.Trigger)
+	trigger := d.workflow.Trigger(fire.Trigger)
 	if trigger == nil {
-		return engine.Run{}, engine.Errorf(engine.NotFound, "Workflow %s has no such trigger any more.", w.Name)
+		return engine.Run{}, engine.Errorf(engine.NotFound, "Workflow %s has no such trigger any more.", d.workflow.Name)
 	}
 	by := "schedule"
 	if fire.Events != nil {
 		by = "event"
 	}
-	return e.startWorkflow(ctx, w, trigger, begin{by: by, fire: &fire})
+	return e.startWorkflow(ctx, &d, trigger, begin{by: by, fire: &fire})
 }
 
-func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engine.Trigger, b begin) (engine.Run, error) {
-	g := graph.New(&w.WorkflowBody)
+// drawn is a published workflow with what a start needs of it. Runs share it, so
+// nobody changes it.
+type drawn struct {
+	workflow engine.Workflow
+	graph    *graph.Graph
+	jobs     []engine.Job // its published ones
+}
+
+// drawn reads a workflow, once for all that start it at one moment.
+func (e *Exec) drawn(ctx context.Context, id engine.ID) (drawn, error) {
+	return e.starts.ask(id, func() (d drawn, err error) {
+		ctx := context.WithoutCancel(ctx) // others wait for the answer, too
+		if d.workflow, err = e.Store.Workflow(ctx, id); err != nil {
+			return d, err
+		}
+		d.graph = graph.New(&d.workflow.WorkflowBody)
+		d.jobs, err = e.published(ctx, d.workflow.Refs())
+		return d, err
+	})
+}
+
+func (e *Exec) startWorkflow(ctx context.Context, d *drawn, start *engine.Trigger, b begin) (engine.Run, error) {
+	w, g := &d.workflow, d.graph
 	if loop := g.Cycle(); loop != nil {
 		return engine.Run{}, engine.Errorf(engine.Invalid, "Workflow %s goes round in a circle and cannot run. Cut one of the connections of the loop.", w.Name)
 	}
@@ -81,11 +102,11 @@ func (e *Exec) startWorkflow(ctx context.Context, w engine.Workflow, start *engi
 	if b.fire != nil && b.fire.Events != nil {
 		run.Properties[arrival.IDsProperty], run.Properties[arrival.EventsProperty] = arrival.IDs(b.fire.Events), b.fire.Told
 	}
-	if err := e.checkDeclared(ctx, &w, run.Properties, b.given); err != nil {
+	if err := checkDeclared(w, d.jobs, run.Properties, b.given); err != nil {
 		return engine.Run{}, err
 	}
 	return e.doStart(ctx, pin{run, g}, func(run engine.Run, st flow.State) (flow.Writes, error) {
-		if err := mayStart(st, &w); err != nil {
+		if err := mayStart(st, w); err != nil {
 			return flow.Writes{}, err
 		}
 		writes := flow.Begin(g, st, run, start.ID, now)
@@ -112,17 +133,13 @@ func zoneOf(t *engine.Trigger) (*time.Location, error) {
 
 // checkDeclared refuses a run in which a job would read a property that nobody
 // declares, and one that is given a property that nobody knows: it would be a
-// slip of the pen that changes nothing.
-func (e *Exec) checkDeclared(ctx context.Context, w *engine.Workflow, properties, given map[string]string) error {
+// slip of the pen that changes nothing. The jobs are the published ones of w.
+func checkDeclared(w *engine.Workflow, jobs []engine.Job, properties, given map[string]string) error {
 	strangers := maps.Clone(given)
 	maps.DeleteFunc(strangers, func(name, _ string) bool {
 		_, declared := w.Properties[name]
 		return declared || arrival.Tells(name) // of a run that is run again
 	})
-	jobs, err := e.published(ctx, w.Refs())
-	if err != nil {
-		return err
-	}
 	passed := w.Passed()
 	for i := range jobs {
 		job, ref := &jobs[i], engine.Ref{Kind: engine.KindJob, ID: jobs[i].ID}
