@@ -48,6 +48,9 @@ type guessedRun struct {
 // room is of what only so many node runs may be under way: a job, or a pool.
 type room struct{ column, value string }
 
+// name is by which a room is locked.
+func (r room) name() string { return r.column + " " + r.value }
+
 // limit is an expression for how many there is room for, where the server knows
 // of most: of a pool the database does, as soon as somebody has changed it.
 func (r room) limit(most int) (expression string, args []any) {
@@ -68,6 +71,7 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 	}
 	g := &guess{s: s, runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{}}
 	var some []int
+	part := firstPart
 	left := map[engine.ID]bool{} // runs of which a step has to wait, and so the later ones
 	for i := range steps {
 		if run := steps[i].Run; left[run] || g.step(ctx, steps[i]) != nil {
@@ -76,8 +80,9 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 			continue
 		}
 		some = append(some, i)
-		if len(g.written)-g.from == maxPart {
+		if len(g.written)-g.from == part {
 			g.sendPart(ctx)
+			part = min(2*part, maxPart)
 		}
 	}
 	if len(some) == 0 {

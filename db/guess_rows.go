@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/flow"
 )
 
 // The statements of a guess. A condition divides by what is 1 where it holds
@@ -44,22 +45,60 @@ func changedArgs(to []any, run *engine.Run) []any {
 	return append(to, string(run.ID), micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), skipsText(run), micros(run.Ended), string(run.Outcome))
 }
 
-// lockRuns locks the runs of the group where nobody else has. A guess waits for
-// nobody, so no two servers wait for each other; who has locked a run has its turn.
-func (g *guess) lockRuns(sent *writes) {
-	ids := slices.Sorted(maps.Keys(g.runs))
-	switch len(ids) {
-	case 0:
-	case 1:
-		g.condition(sent, tryLock+`::int`, string(ids[0]))
-	default:
-		texts := make([]string, len(ids))
-		for i := range ids {
-			texts[i] = string(ids[i])
-		}
-		queue(&sent.batch, `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[]) AS v(id) WHERE `+strings.Replace(tryLock, "?", "v.id", 1), texts)
+// lock locks the runs of the steps and what there must be room for, where nobody else
+// has. A guess waits for nobody, so no two servers wait for each other; who has locked
+// a run has its turn.
+func (g *guess) lock(sent *writes) {
+	var names []string
+	for id := range g.runs {
+		names = append(names, string(id))
+	}
+	for r := range g.rooms {
+		names = append(names, r.name())
+	}
+	if sent.joint == nil && len(names) > 1 {
+		queue(&sent.batch, tryLocks, names)
+		return
+	}
+	for _, name := range names {
+		g.condition(sent, tryLock+`::int`, name)
 	}
 }
+
+const tryLocks = `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[]) AS v(name) WHERE pg_try_advisory_xact_lock(hashtextextended(v.name, 0))`
+
+// sameHeads collects that jobs and crawlers are what they were.
+func (g *guess) sameHeads(sent *writes) {
+	if sent.joint == nil && len(g.heads) > 1 {
+		rows := make([]headRow, 0, len(g.heads))
+		for ref, h := range g.heads {
+			rows = append(rows, headRow{ref.ID, h})
+		}
+		queue(&sent.batch, sameHeads, columns(headTypes, rows, headArgs)...)
+		return
+	}
+	for ref, h := range g.heads {
+		g.condition(sent, sameHead, headArgs(nil, &headRow{ref.ID, h})...)
+	}
+}
+
+type headRow struct {
+	id engine.ID
+	flow.Head
+}
+
+var headTypes = strings.Fields("t t i i i t")
+
+func headArgs(to []any, r *headRow) []any {
+	return append(to, string(r.id), r.Name, r.Version, r.MaxRuns, r.Priority, r.Pool)
+}
+
+const (
+	sameHead  = `SELECT count(*) FROM object WHERE id = ? AND deleted_at = 0 AND name = ? AND version = ? AND max_runs = ? AND priority = ? AND pool = ?`
+	sameHeads = `SELECT 1 / (count(*) = cardinality($1::text[]))::int FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+  AS v(id, name, version, max_runs, priority, pool) JOIN object AS o
+  ON o.id = v.id AND o.deleted_at = 0 AND o.name = v.name AND o.version = v.version AND o.max_runs = v.max_runs AND o.priority = v.priority AND o.pool = v.pool`
+)
 
 // one collects a change of one row, on condition that it finds it.
 func (g *guess) one(sent *writes, change string, args ...any) {
@@ -81,15 +120,9 @@ func (g *guess) condition(sent *writes, expression string, args ...any) {
 
 // conditions collects the changed rows of runs, and what the group took for granted but for room.
 func (g *guess) conditions(sent *writes) {
-	g.lockRuns(sent)
+	g.lock(sent)
 	g.updateRuns(sent)
-	for ref, h := range g.heads {
-		g.condition(sent, `SELECT count(*) FROM object WHERE id = ? AND deleted_at = 0 AND name = ? AND version = ? AND max_runs = ? AND priority = ? AND pool = ?`,
-			string(ref.ID), h.Name, h.Version, h.MaxRuns, h.Priority, h.Pool)
-	}
-	for r := range g.rooms {
-		g.condition(sent, tryLock+`::int`, r.column+" "+r.value)
-	}
+	g.sameHeads(sent)
 	for workflow := range g.starts {
 		g.condition(sent, `SELECT count(*) FROM (SELECT 1 FROM object WHERE id = ? FOR UPDATE SKIP LOCKED) AS locked`, string(workflow))
 	}
@@ -99,11 +132,30 @@ func (g *guess) conditions(sent *writes) {
 // and in a statement of its own: it must see what was committed before the lock
 // was free.
 func (g *guess) counts(sent *writes) {
+	var jobs []roomRow
 	for r, most := range g.rooms {
+		if r.column == "ref" && len(g.rooms) > 1 {
+			jobs = append(jobs, roomRow{r.value, most})
+			continue
+		}
 		limit, args := r.limit(most)
 		g.condition(sent, `((SELECT count(*) FROM node_run WHERE `+r.column+` = ? AND `+g.s.underWay()+`) <= `+limit+`)::int`, append([]any{r.value}, args...)...)
+	}
+	if len(jobs) > 0 {
+		queue(&sent.batch, `SELECT 1 / (count(*) = 0)::int FROM unnest($1::text[], $2::bigint[]) AS v(job, most)
+WHERE (SELECT count(*) FROM node_run WHERE ref = v.job AND `+g.s.underWay()+`) > v.most`, columns(roomTypes, jobs, roomArgs)...)
 	}
 	for workflow, most := range g.starts {
 		g.condition(sent, `((SELECT count(*) FROM run WHERE object_id = ? AND ended = 0) <= ?)::int`, string(workflow), most)
 	}
 }
+
+// roomRow is a job, and how many of its node runs may be under way.
+type roomRow struct {
+	job  string
+	most int
+}
+
+var roomTypes = strings.Fields("t i")
+
+func roomArgs(to []any, r *roomRow) []any { return append(to, r.job, r.most) }

@@ -13,9 +13,13 @@ import (
 	"dogear/engine/failpoint"
 )
 
-// maxPart is how many steps of a group are decided before PostgreSQL begins to
-// write them: it writes the first ones while the next are decided.
-const maxPart = 64
+// firstPart is how many steps of a large group are decided before PostgreSQL begins
+// to write them: it writes the first ones while the next are decided, of which there
+// are twice as many each time.
+const (
+	firstPart = 32
+	maxPart   = 128
+)
 
 // line takes a group to PostgreSQL in parts, which are one transaction.
 type line struct {

@@ -171,7 +171,7 @@ func (t *txState) below(limit int, in room) bool {
 	var n int
 	expression, args := in.limit(limit)
 	var batch pgx.Batch
-	batch.Queue(t.s.bind(`SELECT `+tryLock), in.column+" "+in.value).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
+	batch.Queue(t.s.bind(`SELECT `+tryLock), in.name()).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
 	batch.Queue(t.s.bind(`SELECT count(*), (`+expression+`)::bigint FROM node_run WHERE `+in.column+` = ? AND `+t.s.underWay()), append(args, in.value)...).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&n, &limit) })
 	t.keep(pipelined(t.ctx, t.tx.Conn, &batch))

@@ -21,7 +21,7 @@ import (
 
 const (
 	crowdRuns         = 1000
-	crowdPostgresRuns = 250 // so that the figure takes seconds there, too
+	crowdPostgresRuns = 1000
 	crowdNodes        = 10
 	crowdRounds       = 5
 	groupSize         = 100 // transitions in a transaction of the limit

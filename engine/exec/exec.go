@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
 	"dogear/engine"
 	"dogear/engine/failpoint"
@@ -35,6 +36,7 @@ type Exec struct {
 	mu       sync.Mutex
 	lease    lease
 	fenced   bool                // there is no lease: nothing may be written
+	nextLook time.Time           // of the timekeeper; zero while it looks
 	free     chan struct{}       // closed and made anew when a node run ends
 	blocked  map[engine.Ref]bool // jobs and crawlers that other servers run as often as they may
 	adopting map[engine.NodeKey]bool
@@ -301,11 +303,8 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts [
 	if !w.Run.Open() {
 		delete(e.pins, w.Run.ID)
 	}
-	if w.Run.Seq == int64(len(w.Events)) && !w.Run.Deadline.IsZero() { // it has just begun
-		select {
-		case e.timed <- struct{}{}:
-		default:
-		}
+	if w.Run.Seq == int64(len(w.Events)) { // it has just begun
+		e.timing(&w.Run)
 	}
 	e.mu.Unlock()
 	e.Committed(w)

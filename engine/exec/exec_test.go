@@ -316,18 +316,19 @@ func TestRunsFollowTheirTriggers(t *testing.T) {
 	}
 }
 
-// assertDense checks that the events of a run are numbered without a gap.
+// assertDense checks that the events of a run are numbered as the run says. A step
+// without an event takes a number, too.
 func assertDense(t *testing.T, h *house, run engine.Run) {
 	t.Helper()
 	events, err := h.store.Events(t.Context(), run.ID, 0)
 	must(t, err)
 	for i, e := range events {
-		if e.Seq != int64(i+1) {
+		if i == 0 && e.Seq != 1 || i > 0 && e.Seq <= events[i-1].Seq {
 			t.Fatalf("event %d has the number %d", i+1, e.Seq)
 		}
 	}
-	if run.Seq != int64(len(events)) {
-		t.Errorf("the run says %d events, there are %d", run.Seq, len(events))
+	if len(events) == 0 || run.Seq != events[len(events)-1].Seq {
+		t.Errorf("the run says that its newest event is number %d; there are %d", run.Seq, len(events))
 	}
 }
 

@@ -51,12 +51,15 @@ func (e *Exec) timekeeper(ctx context.Context) {
 		case <-e.timed:
 		case <-timer.C:
 		}
-		timer.Reset(e.keepTime(ctx))
+		after := e.keepTime(ctx)
+		e.looksNext(e.Now().Add(after))
+		timer.Reset(after)
 	}
 }
 
 // keepTime ends what is over its time and returns when to look again.
 func (e *Exec) keepTime(ctx context.Context) time.Duration {
+	e.looksNext(time.Time{})
 	over, next, err := e.Store.OverTime(ctx, e.Now())
 	if err != nil {
 		if ctx.Err() == nil {
@@ -73,6 +76,25 @@ func (e *Exec) keepTime(ctx context.Context) time.Duration {
 		return timeLook
 	}
 	return min(timeLook, max(0, next.Sub(e.Now())))
+}
+
+// looksNext notes when the timekeeper looks next; zero while it looks.
+func (e *Exec) looksNext(at time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.nextLook = at
+}
+
+// timing calls the timekeeper for a run that has begun and is over its time before
+// the next look, or after a jump of the clock to beyond it. e.mu is held.
+func (e *Exec) timing(run *engine.Run) {
+	if run.Deadline.IsZero() || e.Now().Before(e.nextLook) && !run.Deadline.Before(e.nextLook) {
+		return
+	}
+	select {
+	case e.timed <- struct{}{}:
+	default:
+	}
 }
 
 func (e *Exec) overTime(ctx context.Context, id engine.ID) error {
