@@ -98,7 +98,7 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 	put("Missed times", string(from.Missed), string(to.Missed))
 	put("Overlap", string(from.Overlap), string(to.Overlap))
 	if to.Type == engine.OnEvent {
-		eventFields(from.Event, to.Event, put)
+		eventFields(from.Event, to.Event, names, put)
 	}
 	put("Enabled", yesNo(!from.Disabled), yesNo(!to.Disabled))
 	put("Waits for", WaitsFor(from, names), WaitsFor(to, names))
@@ -110,7 +110,7 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 }
 
 // eventFields puts what differs between two rules of events.
-func eventFields(from, to engine.EventRule, put func(name, was, is string)) {
+func eventFields(from, to engine.EventRule, names Names, put func(name, was, is string)) {
 	words := func(r engine.EventRule) string {
 		if r == (engine.EventRule{}) {
 			return ""
@@ -119,7 +119,7 @@ func eventFields(from, to engine.EventRule, put func(name, was, is string)) {
 	}
 	put("Starts a run", words(from), words(to))
 	put("Place", from.Path, to.Path)
-	put("Connection", string(from.Connection), string(to.Connection))
+	put("Connection", names.connection(from.Connection), names.connection(to.Connection))
 	put("Queue", from.Queue, to.Queue)
 	put("Looks every, s", seconds(from.Every), seconds(to.Every))
 	put("Settles, s", seconds(from.Settle), seconds(to.Settle))

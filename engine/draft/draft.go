@@ -129,6 +129,15 @@ func (n Names) Of(ref engine.Ref) string {
 	return "a deleted " + string(ref.Kind)
 }
 
+// connection is the name of a connection, or its id where nobody has told the name;
+// "" is this machine.
+func (n Names) connection(id engine.ID) string {
+	if name, ok := n[engine.Ref{Kind: engine.KindConnection, ID: id}]; ok {
+		return name
+	}
+	return string(id)
+}
+
 // MaxCards is the most cards a workflow may have.
 const MaxCards = 2000
 

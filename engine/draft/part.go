@@ -12,14 +12,17 @@ import (
 )
 
 // JobFields lists what differs between two bodies of a job, each field by the
-// way to it in words: "Source sales path".
-func JobFields(from, to engine.JobBody) []Field { return fieldsOf(from, to) }
+// way to it in words: "Source sales path". A connection is said by its name, where
+// names has it.
+func JobFields(from, to engine.JobBody, names Names) []Field { return fieldsOf(from, to, names) }
 
 // CrawlerFields is JobFields for a crawler.
-func CrawlerFields(from, to engine.CrawlerBody) []Field { return fieldsOf(from, to) }
+func CrawlerFields(from, to engine.CrawlerBody, names Names) []Field {
+	return fieldsOf(from, to, names)
+}
 
-func fieldsOf(from, to any) []Field {
-	before, after := flat(from), flat(to)
+func fieldsOf(from, to any, connections Names) []Field {
+	before, after := flat(from, connections), flat(to, connections)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
 	var fields []Field
@@ -33,7 +36,7 @@ func fieldsOf(from, to any) []Field {
 
 // flat is a body as its single values. It goes by the body's JSON, so that a
 // field that is added to a body is compared from the first day.
-func flat(body any) map[string]string {
+func flat(body any, connections Names) map[string]string {
 	var tree any
 	text, err := json.Marshal(body)
 	if err == nil {
@@ -43,21 +46,21 @@ func flat(body any) map[string]string {
 		return nil // bodies always encode
 	}
 	values := map[string]string{}
-	walk(tree, nil, values)
+	walk(tree, nil, connections, values)
 	return values
 }
 
-func walk(tree any, way []string, into map[string]string) {
+func walk(tree any, way []string, connections Names, into map[string]string) {
 	switch node := tree.(type) {
 	case map[string]any:
 		for key, child := range node {
-			walk(child, append(slices.Clip(way), key), into)
+			walk(child, append(slices.Clip(way), key), connections, into)
 		}
 	case []any:
 		var plain []string
 		for i, child := range node {
 			if named, ok := child.(map[string]any); ok {
-				walk(child, append(slices.Clip(way), called(named, i)), into)
+				walk(child, append(slices.Clip(way), called(named, i)), connections, into)
 			} else {
 				plain = append(plain, fmt.Sprint(child))
 			}
@@ -66,6 +69,9 @@ func walk(tree any, way []string, into map[string]string) {
 			into[label(way)] = strings.Join(plain, ", ")
 		}
 	case string:
+		if len(way) > 0 && way[len(way)-1] == "connection" {
+			node = connections.connection(engine.ID(node))
+		}
 		into[label(way)] = node
 	case float64:
 		into[label(way)] = strconv.FormatFloat(node, 'f', -1, 64)

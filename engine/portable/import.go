@@ -81,6 +81,7 @@ func Resolve(d Document, here Here, now time.Time) (Set, error) {
 	r := &reader{rules: here.Schedules, may: here.MayUse, pools: here.Pools, refs: map[engine.Ref]string{}, jobs: map[string]engine.ID{}, crawl: map[string]engine.ID{}, links: map[string]engine.ID{}}
 	for _, c := range here.Connections {
 		r.links[c.Name] = c.ID
+		r.refs[engine.Ref{Kind: engine.KindConnection, ID: c.ID}] = c.Name
 	}
 	r.names(d, here, now)
 	set := Set{Names: r.refs}

@@ -175,14 +175,14 @@ func (set *Set) report() Report {
 	for _, p := range set.Jobs {
 		line := Line{Verb: p.Verb, Kind: engine.KindJob, Name: p.Name}
 		if p.Verb == Change {
-			line.Fields = draft.JobFields(p.Was, p.Body)
+			line.Fields = draft.JobFields(p.Was, p.Body, set.Names)
 		}
 		report.Objects = append(report.Objects, line)
 	}
 	for _, p := range set.Crawlers {
 		line := Line{Verb: p.Verb, Kind: engine.KindCrawler, Name: p.Name}
 		if p.Verb == Change {
-			line.Fields = draft.CrawlerFields(p.Was, p.Body)
+			line.Fields = draft.CrawlerFields(p.Was, p.Body, set.Names)
 		}
 		report.Objects = append(report.Objects, line)
 	}

@@ -160,6 +160,13 @@ func (p *Pages) desk(c web.Ctx) (*desk, error) {
 	for _, crawler := range d.crawlers {
 		d.know(engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}, editor.InfoOfCrawler(crawler))
 	}
+	connections, err := p.Store.Connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range connections { // what has changed is said by their names
+		d.names[engine.Ref{Kind: engine.KindConnection, ID: connections[i].ID}] = connections[i].Name
+	}
 	d.failing(ctx, p.Syntax)
 	return d, nil
 }
@@ -342,6 +349,9 @@ func (d *desk) items(text string) []canvas.Item {
 	taken := d.draft.Body.Refs()
 	var items []canvas.Item
 	for ref, name := range d.names {
+		if ref.Kind == engine.KindConnection {
+			continue
+		}
 		if strings.Contains(strings.ToLower(name), text) || strings.ToLower(string(ref.ID)) == text {
 			items = append(items, canvas.Item{Card: ref.String(), Info: d.infos[ref.String()], Taken: slices.Contains(taken, ref)})
 		}

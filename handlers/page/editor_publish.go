@@ -37,7 +37,7 @@ func (p *Pages) compare(ctx context.Context, d *desk, part *editor.Part) error {
 		runs, err := p.Store.Crawler(ctx, part.Ref.ID)
 		for i := range d.crawlers {
 			if d.crawlers[i].ID == part.Ref.ID {
-				part.Fields = draft.CrawlerFields(runs.CrawlerBody, d.crawlers[i].Body)
+				part.Fields = draft.CrawlerFields(runs.CrawlerBody, d.crawlers[i].Body, d.names)
 			}
 		}
 		return err
@@ -45,7 +45,7 @@ func (p *Pages) compare(ctx context.Context, d *desk, part *editor.Part) error {
 	runs, err := p.Store.Job(ctx, part.Ref.ID)
 	for i := range d.jobs {
 		if d.jobs[i].ID == part.Ref.ID {
-			part.Fields = draft.JobFields(runs.JobBody, d.jobs[i].Body)
+			part.Fields = draft.JobFields(runs.JobBody, d.jobs[i].Body, d.names)
 		}
 	}
 	return err

@@ -114,6 +114,9 @@ func TestThePaletteFindsByNameAndID(t *testing.T) {
 			t.Errorf("%q finds %s\nwant the crawler alone", q, found)
 		}
 	}
+	if _, found := s.get(t, s.at("/palette?q=minio")); !strings.Contains(found, "No job or crawler has that name.") {
+		t.Errorf("the name of a connection finds %s", found)
+	}
 }
 
 func TestTheEditorDrawsTheDraftAndEscapesNames(t *testing.T) {

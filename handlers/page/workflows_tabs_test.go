@@ -71,9 +71,9 @@ func TestTheVersionsOfAWorkflowSayWhatEachChanged(t *testing.T) {
 	must(t, err)
 
 	contains(t, "the tab before a publish", none, "None is published yet", `aria-current="page">Versions</a>`)
-	contains(t, "the tab", list, ">v2</b>", "Runs now", "Property Region", "eu &lt;script&gt;", ">v1</b>", "The first version: 2 nodes and 2 triggers.", "Bring v1 back into the draft", "by owner")
+	contains(t, "the tab", list, ">v2</b>", "Runs now", "Property Region", "eu &lt;script&gt;", ">v1</b>", "The first version: 2 nodes and 2 triggers.", "Bring back into the draft: v1", "by owner")
 	contains(t, "the editor after that", editor, "v2 · 2 changes not published") // with the crawler, which nobody has published
-	if strings.Contains(list, "<script>alert") || strings.Contains(list, "Bring v2 back") || strings.Contains(older, ">v2</b>") || !strings.Contains(older, ">v1</b>") {
+	if strings.Contains(list, "<script>alert") || strings.Contains(list, "into the draft: v2") || strings.Contains(older, ">v2</b>") || !strings.Contains(older, ">v1</b>") {
 		t.Error("a property is markup, the version that runs can be brought back, or the older ones hold it")
 	}
 	if unknown != http.StatusNotFound || status != http.StatusOK || len(brought.Properties) != 0 || len(brought.Triggers) != 2 {

@@ -373,13 +373,13 @@ func failing(f Fields) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.Asks && len(f.Errors) == 0 {
-				templ_7745c5c3_Err = show.Note("warn", "triangle-alert", "Nothing was saved or published yet: the next run would fail. Mend what is wrong, or publish it anyway.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = show.Note("warn", "info", "Nothing was saved or published yet. Mend what is wrong, or publish it anyway.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(f.Fails)) {
-				templ_7745c5c3_Err = show.Note("warn", "triangle-alert", f.Fails[name]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = show.Note("warn", "triangle-alert", "The next run would fail. "+f.Fails[name]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
