@@ -16,6 +16,36 @@ after(async () => {
 
 const cli = (words, input) => spawnSync(binary, [...words.slice(0, 2), "--data", house.data, ...words.slice(2)], { input, encoding: "utf8" });
 
+test("what is to be skipped, and who started a run, is heard the same", async () => {
+  const gate = join(house.data, "gate");
+  const made = cli(["workflow", "import", "-"], `dogear: 1
+workflow:
+  name: told
+  triggers:
+    - {name: nightly, type: scheduled, schedule: 'cron(0 2 * * ? *)', start: [{job: first}]}
+    - {name: then, type: conditional, when: [{job: first, state: succeeded}], start: [{job: second}]}
+jobs:
+  - {name: first, kind: python, bookmark: off, script: {body: "import os, time\\nwhile not os.path.exists('${gate}'): time.sleep(0.05)"}}
+  - {name: second, kind: python, bookmark: off, script: {body: "pass"}}
+`);
+  assert.equal(made.status, 0, made.stderr);
+  const id = JSON.parse(cli(["workflow", "run", "--json", "told"]).stdout).id;
+  const page = await house.page(`/runs/${id}`);
+  await page.locator("dog-canvas.ready").waitFor();
+  const all = () => page.locator(".nodes > li [data-slot=aside]").allTextContents();
+
+  assert.equal(cli(["run", "skip", id, "second"]).status, 0);
+  await page.locator(".nodes > li", { hasText: "Will be skipped" }).waitFor();
+  const live = await all();
+  assert.deepEqual([live.filter((text) => text.includes(", Will be skipped, ")).length, live.filter((text) => text.includes(", Started by hand, ")).length], [1, 1], live.join(" | "));
+  await page.reload();
+  await page.locator("dog-canvas.ready").waitFor();
+
+  assert.deepEqual(await all(), live);
+  writeFileSync(gate, "");
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 30_000 });
+});
+
 test("live changes keep what a card is and what is around it", async () => {
   const [fail, pass] = ["fail", "pass"].map((name) => join(house.data, name));
   const wait = (file, then) => `import os, time\\nwhile not os.path.exists('${file}'): time.sleep(0.05)\\n${then}`;

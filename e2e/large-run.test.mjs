@@ -39,7 +39,7 @@ ${script("breaks", "raise SystemExit(3)")}
 ${script("last", "pass")}
 ${jobs.map((job) => `  - {name: ${job}, kind: python, bookmark: off, script: {body: pass}}`).join("\n")}
 `;
-  return ended(name, yaml);
+  return ended(name, yaml, "--trigger", "nightly");
 }
 
 // begin makes a workflow whose jobs all begin at once, and runs it to its end.
@@ -56,10 +56,10 @@ ${jobs.map((job) => `  - {name: ${job}, kind: python, bookmark: off, script: {bo
 }
 
 // ended imports a workflow, runs it to its end and returns the address of the run.
-function ended(name, yaml) {
+function ended(name, yaml, ...how) {
   const made = spawnSync(binary, ["workflow", "import", "--data", house.data, "-"], { input: yaml, encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
-  const ran = spawnSync(binary, ["workflow", "run", "--data", house.data, "--wait", "--json", name], { encoding: "utf8" });
+  const ran = spawnSync(binary, ["workflow", "run", "--data", house.data, "--wait", "--json", ...how, name], { encoding: "utf8" });
   return `/runs/${JSON.parse(ran.stdout).id}`;
 }
 
@@ -107,6 +107,7 @@ test("a run of hundreds of nodes is a short page, and drawn as a small one is", 
 
   assert.deepEqual(packed, sent);
   assert.match(sent.breaks, /Failed/);
+  assert.match(sent.paused, /started by hand.*Started by hand/);
   assert.deepEqual(house.problems(), []);
 });
 

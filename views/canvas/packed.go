@@ -36,7 +36,8 @@ type packedCard struct {
 	Before  int          `json:"before,omitempty"`
 	After   int          `json:"after,omitempty"`
 	Off     bool         `json:"off,omitempty"`
-	Marked  bool         `json:"marked,omitempty"`
+	Said    string       `json:"said,omitempty"` // the word of its sign, where that is not the one of its state
+	Mark    string       `json:"mark,omitempty"` // the icon of that sign
 	Kept    bool         `json:"kept,omitempty"`
 }
 
@@ -62,7 +63,10 @@ func (v *View) pack() *packedGraph {
 		at[c.Key] = i
 		p := packedCard{
 			Key: c.Key, Kind: c.Kind, Name: c.Name, Icon: c.Icon, At: [2]int{c.At.X, c.At.Y}, State: c.State, Started: c.Started, Ended: c.Ended,
-			Fact: c.Fact, Before: c.Before, After: c.After, Off: c.Disabled, Marked: c.Marked, Kept: c.Kept,
+			Fact: c.Fact, Before: c.Before, After: c.After, Off: c.Disabled, Kept: c.Kept,
+		}
+		if look := c.sign(); look != c.plain() {
+			p.Said, p.Mark = look.Word, look.Icon
 		}
 		if c.Shape != "node" {
 			p.Shape = c.Shape

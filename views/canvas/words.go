@@ -169,6 +169,11 @@ func (c *Card) sign() show.Sign {
 	case c.ByHand:
 		return show.ByHand()
 	}
+	return c.plain()
+}
+
+// plain is how the state looks of a card of which nothing more is to be said.
+func (c *Card) plain() show.Sign {
 	if c.Shape != "node" {
 		return show.OfTrigger(c.State)
 	}

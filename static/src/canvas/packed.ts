@@ -118,9 +118,9 @@ export class Packed {
     if (c.kept) shell.dataset["kept"] = "yes";
     shell.style.transform = `translate(${c.at[0]}px,${c.at[1]}px)`;
     const sub = c.sub ?? sign.word;
-    shell.append(slot("b", "name", c.name), slot("span", "aside", `, ${kinds[c.kind] ?? c.kind}, ${c.marked ? sub : stateWord(c.kind, c.state, sign.word)}, ${c.before ?? 0} before, ${c.after ?? 0} after`));
+    shell.append(slot("b", "name", c.name), slot("span", "aside", `, ${kinds[c.kind] ?? c.kind}, ${c.said ?? stateWord(c.kind, c.state, sign.word)}, ${c.before ?? 0} before, ${c.after ?? 0} after`));
     const words = { sub, note: c.note ?? "", fact: c.fact ?? "" };
-    this.blanks.set(shell, { box: box(c), inside, words, icons: { ".picture": c.icon, ".mark": c.marked ? "hand" : sign.icon } });
+    this.blanks.set(shell, { box: box(c), inside, words, icons: { ".picture": c.icon, ".mark": c.mark ?? sign.icon } });
     return shell;
   }
 

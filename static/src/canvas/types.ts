@@ -160,7 +160,8 @@ export interface PackedCard {
   before?: number;
   after?: number;
   off?: boolean;
-  marked?: boolean;
+  said?: string; // the word of its sign, where that is not the one of its state
+  mark?: string; // the icon of that sign
   kept?: boolean;
 }
 export interface PackedEdge {
