@@ -57,7 +57,7 @@ type Trigger struct {
 
 // Switched reports whether t has a switch on the screen: all but a person's start,
 // which is a press of Run (A05). That of an event trigger says whether it takes
-// events (ADR 0038).
+// events (ADR 0040).
 func (t *Trigger) Switched() bool { return t.Type != OnDemand }
 
 // Missed says what becomes of due times that passed while no server ran.
