@@ -62,7 +62,7 @@ func Palette(base string, items []Item) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<aside class=\"palette\" id=\"palette\" aria-label=\"Blocks\" data-testid=\"palette\"><input class=\"input\" type=\"search\" name=\"q\" placeholder=\"Find a block\" aria-label=\"Find a block, job or crawler\" autocomplete=\"off\" data-find hx-get=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<aside class=\"palette\" id=\"blocks\" aria-label=\"Blocks\" data-testid=\"palette\"><input class=\"input\" type=\"search\" name=\"q\" placeholder=\"Find a block\" aria-label=\"Find a block, job or crawler\" autocomplete=\"off\" data-find hx-get=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
