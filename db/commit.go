@@ -229,6 +229,11 @@ func (s *Store) apply(ctx context.Context, tx bun.Conn, step flow.Step, was *eng
 	if err := put(ctx, s, tx, putTrigger, w.Triggers, triggerArgs); err != nil {
 		return err
 	}
+	if !w.Run.Open() {
+		if err := s.send(ctx, tx, "note who took part in a run", putParts, string(w.Run.ID)); err != nil {
+			return err
+		}
+	}
 	s.hot.wrote(step.New != nil, w, open+w.OpenNodes)
 	return s.applyRest(ctx, tx, w)
 }

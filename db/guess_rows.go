@@ -34,6 +34,19 @@ func (g *guess) updateRuns(sent *writes) {
 	}
 }
 
+// parts notes who took part in the runs that the group has ended.
+func (g *guess) parts(sent *writes) {
+	var ended []string
+	for _, w := range g.written[g.from:] {
+		if !w.Run.Open() {
+			ended = append(ended, string(w.Run.ID))
+		}
+	}
+	if len(ended) > 0 {
+		queue(&sent.batch, strings.Replace(putParts, "= ?", "= ANY($1)", 1), ended)
+	}
+}
+
 // changeRuns writes what may change in the rows of runs.
 const changeRuns = `UPDATE run SET stop_asked = v.stop_asked, stop_by = v.stop_by, error = v.error, paused = v.paused, skips = v.skips,
   ended = v.ended, outcome = v.outcome FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])

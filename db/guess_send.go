@@ -137,6 +137,7 @@ func (g *guess) collect(ctx context.Context, sent *writes) error {
 		queue(&sent.batch, sent.joint.text(), sent.joint.args()...)
 		sent.joint = nil
 	}
+	g.parts(sent)
 	g.from, g.begun = len(g.written), nil
 	clear(g.runs)
 	clear(g.heads)

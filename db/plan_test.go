@@ -53,6 +53,25 @@ func TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses(t *testing.T) {
 	}
 }
 
+// TestTheHistoryOfAJobLooksAtNoOtherNodes than its own.
+func TestTheHistoryOfAJobLooksAtNoOtherNodes(t *testing.T) {
+	keys, err := secret.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "dogear.db"), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+
+	got := planOf(t, store, strings.NewReplacer("LIMIT ?", "LIMIT 5").Replace(selectHistory))
+
+	if !strings.Contains(got, "SEARCH node_run USING PRIMARY KEY (run_id=? AND ref=?)") || !strings.Contains(got, "SEARCH part USING PRIMARY KEY (ref=?)") {
+		t.Errorf("the plan is %q, want one that asks for the nodes of the job in chosen runs alone", got)
+	}
+}
+
 // planOf is how SQLite would answer a query with at most two arguments.
 func planOf(t *testing.T, store *Store, query string) string {
 	t.Helper()

@@ -228,9 +228,18 @@ func (s *Store) OpenNodes(ctx context.Context) ([]engine.NodeRun, error) {
 	return queryNodes(ctx, s.read.DB, selectNode+` WHERE `+s.openNodes()+inOrder)
 }
 
+// putParts notes who took part in a run that has ended. It comes after its nodes.
+const putParts = `INSERT INTO part (ref, run_id) SELECT DISTINCT ref, run_id FROM node_run WHERE run_id = ? AND state <> 'skipped' ON CONFLICT DO NOTHING`
+
+// selectHistory asks for the newest node runs of a job or crawler: each run in which
+// it took part has one.
+const selectHistory = selectNode + ` WHERE ref = ? AND state <> 'skipped' AND run_id IN (
+  SELECT id FROM run WHERE ended = 0 UNION ALL SELECT run_id FROM (SELECT run_id FROM part WHERE ref = ? ORDER BY run_id DESC LIMIT ?) AS newest
+) ORDER BY run_id DESC, start DESC, attempt DESC LIMIT ?`
+
 // NodeHistory lists the newest node runs of a job or crawler, newest first.
 func (s *Store) NodeHistory(ctx context.Context, ref engine.Ref, limit int) ([]engine.NodeRun, error) {
-	return queryNodes(ctx, s.read.DB, s.bind(selectNode+` WHERE ref = ? AND state <> 'skipped' ORDER BY run_id DESC, start DESC, attempt DESC LIMIT ?`), ref.String(), limit)
+	return queryNodes(ctx, s.read.DB, s.bind(selectHistory), ref.String(), ref.String(), limit, limit)
 }
 
 const selectTriggers = `SELECT trigger_id, met, dead, fired_at, dead_at FROM trigger_run`

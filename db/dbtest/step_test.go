@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"dogear/db"
 	"dogear/db/dbtest"
@@ -107,5 +108,85 @@ start BIGINT NOT NULL, attempt BIGINT NOT NULL, at BIGINT NOT NULL, text TEXT NO
 		if claims, err := newer.Claims(t.Context(), run.ID); err != nil || len(claims) != 5 {
 			t.Errorf("%d attempts were taken up (%v), want 5", len(claims), err)
 		}
+	})
+}
+
+// took makes a run in which two jobs took part and a third was skipped, and ends it
+// or leaves the first of them open.
+func took(t *testing.T, store *db.Store, jobs [3]engine.Ref, second int, open bool) engine.ID {
+	t.Helper()
+	at := dbtest.Noon.Add(time.Duration(second) * time.Second)
+	run := engine.Run{ID: engine.NewID(at), Kind: engine.RunWorkflow, Object: someJob, Name: "w", By: "owner", Started: at}
+	node := func(ref engine.Ref, state engine.State, attempt int) engine.NodeRun {
+		n := engine.NodeRun{Run: run.ID, Ref: ref, Name: "n", Start: 1, Attempt: attempt, State: state, ReadyAt: at}
+		if state.Done() {
+			n.Ended = at
+		}
+		return n
+	}
+	w := store.Commit(t.Context(), []flow.Step{{Run: run.ID, New: &run, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		nodes := []engine.NodeRun{node(jobs[0], engine.Failed, 1), node(jobs[0], engine.Running, 2), node(jobs[1], engine.Succeeded, 1), node(jobs[2], engine.Skipped, 1)}
+		return flow.Writes{Run: run, Nodes: nodes, OpenNodes: 1}, nil
+	}}})[0]
+	must(t, w.Err)
+	if open {
+		return run.ID
+	}
+	w = store.Commit(t.Context(), []flow.Step{{Run: run.ID, Decide: func(run engine.Run, _ flow.State) (flow.Writes, error) {
+		run.Ended, run.Outcome = at, engine.RunSucceeded
+		return flow.Writes{Run: run, Nodes: []engine.NodeRun{node(jobs[0], engine.Succeeded, 2)}, OpenNodes: -1}, nil
+	}}})[0]
+	must(t, w.Err)
+	return run.ID
+}
+
+// TestTheHistoryOfAJobIsOfOpenRunsAndOfEndedOnes, newest first, also in a database of
+// an earlier version, and not of runs that skipped it.
+func TestTheHistoryOfAJobIsOfOpenRunsAndOfEndedOnes(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		store := dbtest.Open(t, address)
+		var jobs [3]engine.Ref
+		for i := range jobs {
+			jobs[i] = engine.Ref{Kind: engine.KindJob, ID: engine.NewID(dbtest.Noon)}
+		}
+		var runs []engine.ID
+		for i, open := range []bool{false, true, false, false} {
+			runs = append(runs, took(t, store, jobs, i, open))
+		}
+		history := func(store *db.Store, ref engine.Ref, limit int) string {
+			nodes, err := store.NodeHistory(t.Context(), ref, limit)
+			must(t, err)
+			var text string
+			for _, n := range nodes {
+				text += fmt.Sprintf("%d.%d %s, ", slices.Index(runs, n.Run), n.Attempt, n.State)
+			}
+			return text
+		}
+		check := func(store *db.Store) {
+			t.Helper()
+			for _, c := range []struct {
+				job, limit int
+				want       string
+			}{
+				{0, 10, "3.2 succeeded, 3.1 failed, 2.2 succeeded, 2.1 failed, 1.2 running, 1.1 failed, 0.2 succeeded, 0.1 failed, "},
+				{0, 5, "3.2 succeeded, 3.1 failed, 2.2 succeeded, 2.1 failed, 1.2 running, "},
+				{1, 3, "3.1 succeeded, 2.1 succeeded, 1.1 succeeded, "},
+				{1, 1, "3.1 succeeded, "},
+				{2, 10, ""},
+			} {
+				if got := history(store, jobs[c.job], c.limit); got != c.want {
+					t.Errorf("job %d, %d at most: %q, want %q", c.job, c.limit, got, c.want)
+				}
+			}
+		}
+		check(store)
+
+		for _, statement := range []string{
+			`DROP TABLE part`, `CREATE INDEX node_run_ref ON node_run (ref, run_id)`, `DELETE FROM bun_migrations WHERE name = '20261130000130'`,
+		} {
+			dbtest.Exec(t, address, statement)
+		}
+		check(dbtest.Open(t, address))
 	})
 }
