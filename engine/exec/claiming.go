@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"iter"
+
 	"dogear/engine"
 	"dogear/engine/flow"
 )
@@ -113,47 +115,39 @@ func (c *claiming) place(n *engine.NodeRun, w *flow.Writes, st flow.State) place
 // claimInTurn takes a slot for a node, unless another has its turn before it and would
 // find no other. called says that it was called from the line.
 func (e *Exec) claimInTurn(n *engine.NodeRun, called bool) (ok bool, why string) {
-	if ok, why = e.slots.claim(n, nil); !ok {
-		return ok, why
-	}
-	first := e.inFront(n, called)
-	if len(first) == 0 {
-		return ok, why
-	}
-	e.slots.undo([]engine.NodeKey{n.Key()}, nil)
-	return e.slots.claim(n, first)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.slots.claim(n, e.inFront(n, called))
 }
 
 // inFront are the nodes that have their turn before n: nearly always none. Those that
 // wait for more than a place do not hold it up. In front of one that was called from
-// the line is only what has become ready since.
-func (e *Exec) inFront(n *engine.NodeRun, called bool) []*engine.NodeRun {
-	var list []*engine.NodeRun
-	for _, w := range e.readied {
-		if byTurn(w, n) < 0 {
-			list = append(list, w)
+// the line is only what has become ready since. e.mu is held while they are looked at.
+func (e *Exec) inFront(n *engine.NodeRun, called bool) iter.Seq[*engine.NodeRun] {
+	return func(yield func(*engine.NodeRun) bool) {
+		for _, w := range e.readied {
+			if byTurn(w, n) < 0 && !yield(w) {
+				return
+			}
+		}
+		if called {
+			return
+		}
+		for _, w := range e.called {
+			if byTurn(w, n) < 0 && !yield(w) {
+				return
+			}
+		}
+		for i := range e.waiting {
+			w := &e.waiting[i]
+			if byTurn(w, n) >= 0 {
+				return
+			}
+			if !e.paused[w.Run] && !e.blocked[w.Ref] && !e.left(w) && !yield(w) {
+				return
+			}
 		}
 	}
-	if called {
-		return list
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, w := range e.called {
-		if byTurn(w, n) < 0 {
-			list = append(list, w)
-		}
-	}
-	for i := range e.waiting {
-		w := &e.waiting[i]
-		if byTurn(w, n) >= 0 {
-			break
-		}
-		if !e.paused[w.Run] && !e.blocked[w.Ref] && !e.left(w) {
-			list = append(list, w)
-		}
-	}
-	return list
 }
 
 // restate makes the event of a node say the state it went to at once.

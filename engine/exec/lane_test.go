@@ -95,6 +95,26 @@ func TestAPoolSaysThatItIsFull(t *testing.T) {
 	})
 }
 
+// TestAPoolWithoutPlacesSaysSo, and what waits for it starts once it has one.
+func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		must(t, h.store.PutPool(t.Context(), "held", 0, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		job := h.jobIn("a", engine.JobBody{Lane: engine.Lane{Pool: "held"}})
+		run, err := h.exec.StartJob(t.Context(), job.ID, nil, nil, "owner")
+		must(t, err)
+		h.await(run.ID, "it says that there are none", func(_ engine.Run, nodes []engine.NodeRun) bool {
+			return len(nodes) == 1 && nodes[0].Why == "waits for the pool held, which has no places"
+		})
+
+		must(t, h.store.PutPool(t.Context(), "held", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+
+		h.ends(run.ID)
+	})
+}
+
 // TestTheHighestPriorityHasItsTurnFirst: what waits for a slot starts by
 // priority, then in the order it came; a run that reads old files again comes
 // behind all of them.

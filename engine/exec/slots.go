@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"sync"
@@ -51,9 +52,12 @@ func (s seat) has(n *engine.NodeRun) bool {
 	return s.pool == "" && n.Ref == s.ref || s.pool != "" && n.Pool == s.pool
 }
 
-// full says in words that there is no such seat for n.
-func (s seat) full(n *engine.NodeRun) string {
-	if s.pool != "" {
+// full says in words that there is no such seat for n, of so many.
+func (s seat) full(n *engine.NodeRun, of int) string {
+	switch {
+	case s.pool != "" && of == 0:
+		return "waits for the pool " + s.pool + ", which has no places"
+	case s.pool != "":
 		return "waits for a place in the pool " + s.pool
 	}
 	return "waits until another run of " + n.Name + " has ended"
@@ -81,22 +85,26 @@ func (s *slots) alter(n *engine.NodeRun, by int) {
 }
 
 // claim takes a slot for a node, if there is one beside those of the nodes in front
-// of it. why says in words what is full.
-func (s *slots) claim(node *engine.NodeRun, inFront []*engine.NodeRun) (ok bool, why string) {
+// of it. Of these it looks at no more than it must. why says in words what is full.
+func (s *slots) claim(node *engine.NodeRun, inFront iter.Seq[*engine.NodeRun]) (ok bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := map[seat]int{}
 	first := 0 // of the slots, those in front
-	for _, n := range inFront {
-		if s.claimed[n.Key()] == nil && s.full(n, held, first) == "" {
-			first++
-			for _, seat := range seats(n) {
-				held[seat]++
-			}
-		}
-	}
 	if why := s.full(node, held, first); why != "" {
 		return false, why
+	}
+	for n := range inFront {
+		if s.claimed[n.Key()] != nil || s.full(n, held, first) != "" {
+			continue
+		}
+		first++
+		for _, seat := range seats(n) {
+			held[seat]++
+		}
+		if why := s.full(node, held, first); why != "" {
+			return false, why
+		}
 	}
 	n := *node
 	s.claimed[n.Key()] = &n
@@ -108,8 +116,8 @@ func (s *slots) claim(node *engine.NodeRun, inFront []*engine.NodeRun) (ok bool,
 // held and so many slots before it; "" where it finds room.
 func (s *slots) full(n *engine.NodeRun, held map[seat]int, first int) string {
 	for _, seat := range seats(n) {
-		if s.busy[seat]+s.change[seat]+held[seat] >= s.limit(seat) {
-			return seat.full(n)
+		if most := s.limit(seat); s.busy[seat]+s.change[seat]+held[seat] >= most {
+			return seat.full(n, most)
 		}
 	}
 	if len(s.claimed)+first >= s.free+len(s.ending) {
