@@ -93,7 +93,7 @@ test("the card of a node that was told to be skipped says so until its turn", as
 
   writeFileSync(gate, "");
   await sub(page, "load").getByText(/^Skipped/).waitFor();
-  await sub(page, "report").getByText(/waits for a place in the pool warehouse/).waitFor();
+  await sub(page, "report").getByText(/waits for the pool warehouse, which has no places/).waitFor();
   await card(page, "report").click();
   await page.locator("#node-head", { hasText: /waiting \d:\d\d/ }).waitFor();
   await page.locator("#timeline", { hasText: /waiting 0:0[1-9]/ }).waitFor();
