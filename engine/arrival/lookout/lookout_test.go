@@ -110,12 +110,15 @@ func (s *site) runOn(t *testing.T, dir string, long time.Duration, within func()
 	must(t, <-ended)
 }
 
-// drop writes a file that was last changed at a time.
+// drop puts a file in its place that was last changed at a time. It comes whole
+// and with that time: a look that is due at this very instant would take it for
+// one of the day on which the test runs, and then for another.
 func (s *site) drop(t *testing.T, name, text string, at time.Time) {
 	t.Helper()
-	path := filepath.Join(s.dir, "in", name)
+	path := filepath.Join(s.dir, "whole")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	must(t, os.Chtimes(path, at, at))
+	must(t, os.Rename(path, filepath.Join(s.dir, "in", name)))
 }
 
 // came lists the names of the files whose events were kept, in order.
