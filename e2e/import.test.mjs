@@ -5,7 +5,10 @@ import { open } from "./house.mjs";
 import { looked } from "./look.mjs";
 
 let house;
-before(async () => { house = await open({ sample: true }); });
+before(async () => {
+  house = await open({ sample: true });
+  await house.quiet(); // the crawler that the file names is there
+});
 after(async () => { await house.close(); });
 
 const file = (text) => ({ name: "team.yaml", mimeType: "application/yaml", buffer: Buffer.from(text) });
