@@ -51,10 +51,10 @@ type text struct {
 // Faults says, for each of jobs, what its first run would fail of. A script that is
 // read from an address is not looked at: it is read anew by each run.
 func (c *Checker) Faults(ctx context.Context, jobs []*engine.JobBody) [][]engine.Fault {
+	ctx, cancel := context.WithTimeout(ctx, patience) // the wait for the others is part of it
+	defer cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	var steps, scripts []text
 	for _, job := range jobs {
 		steps, scripts = append(steps, stepsOf(job)...), append(scripts, scriptsOf(job)...)

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dogear/engine"
 	"dogear/engine/duck"
@@ -131,5 +134,28 @@ func TestPythonIsAskedWithoutTheServersEnvironment(t *testing.T) {
 	env, err := os.ReadFile(filepath.Join(dir, "env"))
 	if err != nil || strings.Contains(string(env), "secret") {
 		t.Errorf("env = %s, %v; want no secret in it", env, err)
+	}
+}
+
+// A Python that hangs keeps everyone who asks meanwhile for one wait, not each for
+// the waits of all before.
+func TestWhoWaitsForOthersWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	c, _ := checker(t)
+	c.Python = filepath.Join(t.TempDir(), "python3")
+	if err := os.WriteFile(c.Python, []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var waits errgroup.Group
+	began := time.Now()
+	for range 4 {
+		waits.Go(func() error {
+			c.Faults(t.Context(), []*engine.JobBody{script("print(")})
+			return nil
+		})
+	}
+	_ = waits.Wait()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("four who asked at once waited %s, want about the 5 s of one", took)
 	}
 }
