@@ -28,6 +28,10 @@ type replica struct {
 	cut atomic.Bool
 }
 
+// shortTTL is the lease of a server whose lease a test awaits the end of: no
+// longer than needs be, and long enough to be renewed in time on a busy machine.
+const shortTTL = 3 * time.Second
+
 // another starts a second server over the store of h; each hears of what the
 // other commits, as NOTIFY tells it in a real one.
 func (h *house) another(slots int, ttl time.Duration) *replica {
@@ -205,8 +209,7 @@ func TestAnotherServerStopsAndPausesARun(t *testing.T) {
 func TestAServerThatIsCutOffStopsBeforeOthersTakeItsWork(t *testing.T) {
 	t.Parallel()
 	onPostgres(t, func(t *testing.T, h *house) {
-		const ttl = 500 * time.Millisecond
-		cut := h.another(2, ttl)
+		cut := h.another(2, shortTTL)
 		ref := h.job("a", 0)
 		var live, both, second atomic.Int32
 		begun := make(chan struct{})
@@ -311,7 +314,7 @@ func TestATargetIsHeldAgainstOtherServers(t *testing.T) {
 func TestALogIsReadOnEveryServer(t *testing.T) {
 	t.Parallel()
 	onPostgres(t, func(t *testing.T, h *house) {
-		cut := h.another(2, 500*time.Millisecond)
+		cut := h.another(2, shortTTL)
 		ref := h.job("a", 0)
 		begun := make(chan struct{})
 		cut.work.do["a"] = func(ctx context.Context, _ runner.Attempt, host runner.Host) (runner.Result, error) {
@@ -360,13 +363,13 @@ func TestALogIsReadOnEveryServer(t *testing.T) {
 // less, and then for more, than a lease while a run goes on.
 func TestADatabaseThatGoesAwayLosesNothing(t *testing.T) {
 	t.Parallel()
-	for name, gone := range map[string]time.Duration{"for less than a lease": 300 * time.Millisecond, "for longer": 2 * time.Second} {
+	for name, gone := range map[string]time.Duration{"for less than a lease": shortTTL / 10, "for longer": 2 * shortTTL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
 			h := newHouse(t, dbtest.Open(t, proxy.Address))
 			h.stop()
-			h.ttl = time.Second
+			h.ttl = shortTTL
 			h.serve()
 			id := h.draw("start -> a", "a -> b on succeeded", "b -> c on succeeded")
 			var most, now, bodies atomic.Int32

@@ -98,7 +98,7 @@ func TestAScriptEndsWithAnAttemptThatBreaks(t *testing.T) {
 func TestAScriptEndsWithTheLeaseOfItsServer(t *testing.T) {
 	t.Parallel()
 	onPostgres(t, func(t *testing.T, h *house) {
-		cut := h.another(2, time.Second)
+		cut := h.another(2, shortTTL)
 		cut.work.do["a"], h.work.do["a"] = scripts(t).Run, scripts(t).Run
 		first := filepath.Join(t.TempDir(), "first")
 		id := h.scriptJob(stubborn, map[string]string{"First": first}, 1)
