@@ -61,14 +61,27 @@ func (g *guess) sendPart(ctx context.Context) {
 }
 
 // send sends all that is not on its way yet, and reads what became of the group.
-// A small group is a message that is one transaction by itself, without a BEGIN and
-// a COMMIT: PostgreSQL commits when it comes to its end.
 func (g *guess) send(ctx context.Context) error {
 	ctx, sent := collecting(context.WithoutCancel(ctx))
 	g.err = errors.Join(g.err, g.collect(ctx, sent))
 	g.counts(sent)
+	failpoint.Hit("db.guess.before")
+	err := g.sendLast(ctx, sent)
+	failpoint.Hit("db.guess.after")
+	return err
+}
+
+// sendLast sends the last part, or the only one: a small group is a message that is one
+// transaction by itself, without a BEGIN and a COMMIT, for PostgreSQL commits when it
+// comes to its end.
+func (g *guess) sendLast(ctx context.Context, sent *writes) error {
 	if g.line != nil {
-		return g.sendLast(sent)
+		if g.err == nil {
+			queueCommit(&sent.batch)
+			g.line.parts <- sent
+		}
+		close(g.line.parts)
+		return errors.Join(g.err, <-g.line.ended)
 	}
 	if g.err != nil {
 		return g.err
@@ -78,23 +91,7 @@ func (g *guess) send(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	failpoint.Hit("db.guess.before")
-	err = sent.flush(ctx, conn)
-	failpoint.Hit("db.guess.after")
-	return err
-}
-
-// sendLast sends the last part, and commits.
-func (g *guess) sendLast(sent *writes) error {
-	if g.err == nil {
-		queueCommit(&sent.batch)
-		failpoint.Hit("db.guess.before")
-		g.line.parts <- sent
-	}
-	close(g.line.parts)
-	err := errors.Join(g.err, <-g.line.ended)
-	failpoint.Hit("db.guess.after")
-	return err
+	return sent.flush(ctx, conn)
 }
 
 // collect collects what is written and not on its way yet: rows of one table
