@@ -81,6 +81,35 @@ test("what is typed into a filter before the scripts are there is filtered for",
   await page.waitForFunction(() => document.querySelectorAll("#jobs tbody tr").length === 1);
 });
 
+test("what is typed into a filter is not undone by a list that was asked for before", async () => {
+  const page = await house.page("/jobs");
+  const rows = page.locator("#jobs tbody tr");
+  await page.waitForLoadState("networkidle"); // what a page asks for when it opens is there
+  let answer = () => {};
+  const held = new Promise((resolve) => { answer = resolve; });
+  const whole = (url) => new URL(url).pathname === "/jobs" && !new URL(url).searchParams.get("name");
+  await page.route((url) => whole(url), async (route) => {
+    await held;
+    await route.continue().catch(() => {}); // nobody may wait for it any more
+  });
+  const asked = page.waitForRequest((request) => whole(request.url()));
+  const over = Promise.race(["requestfinished", "requestfailed"].map((end) => page.waitForEvent(end, (request) => whole(request.url()))));
+  await page.evaluate(() => void document.body.dispatchEvent(new Event("dogear:jobs-changed")));
+  await asked;
+
+  await page.getByLabel("Filter by name").fill("broken");
+  await page.waitForFunction(() => document.querySelectorAll("#jobs tbody tr").length === 1);
+  answer();
+  await over;
+  await page.waitForFunction(() => !document.querySelector(".htmx-request, .htmx-swapping"));
+  assert.equal(await rows.count(), 1);
+
+  // And the list that is asked for now is the filtered one.
+  const again = page.waitForResponse((response) => new URL(response.url()).searchParams.get("name") === "broken");
+  await page.evaluate(() => void document.body.dispatchEvent(new Event("dogear:jobs-changed")));
+  await again;
+});
+
 test("where the scripts cannot be loaded a press does what the browser can do by itself", async () => {
   const at = run("endless", "import time; time.sleep(600)");
   const { page, come } = await late(at, (route) => route.abort());
