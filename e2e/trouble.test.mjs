@@ -186,9 +186,13 @@ test("on a slow network edits show at once, saving says so, and a double click o
   const page = await house.page(sample);
   await page.locator("dog-canvas.ready").waitFor();
   const calls = [];
+  let answer;
+  const answered = new Promise((resolve) => { answer = resolve; });
   await page.route(/\/(draft|run)$/, async (route) => {
-    if (route.request().method() !== "GET") calls.push(route.request().url());
-    await new Promise((resolve) => setTimeout(resolve, 1500)); // the network of this test
+    const [method, url] = [route.request().method(), route.request().url()];
+    if (method !== "GET") calls.push(url);
+    if (method !== "GET" && url.endsWith("/draft")) await answered;
+    else await new Promise((resolve) => setTimeout(resolve, 1500)); // the network of this test
     await route.continue();
   });
 
@@ -200,9 +204,10 @@ test("on a slow network edits show at once, saving says so, and a double click o
   await page.locator("dog-canvas.ready").waitFor();
   const before = await places(page);
   await nudge(page, "job", "ArrowDown");
-  await page.locator("[data-save=saving]").waitFor({ timeout: 1000 });
+  await page.locator("[data-save=saving]").waitFor();
   assert.notDeepEqual(await places(page), before, "the card moved before the server answered");
   await nudge(page, "job", "ArrowDown");
+  answer();
   await saved(page);
   const moved = await places(page);
   await page.unroute(/\/(draft|run)$/);
