@@ -61,6 +61,48 @@ func TestACommitWithoutAnswerIsWrittenOnce(t *testing.T) {
 	}
 }
 
+// TestALargeGroupWithoutAnswerIsWrittenOnce: one that goes out in parts, of which the
+// line breaks before or after one that begins or commits.
+func TestALargeGroupWithoutAnswerIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+	store := dbtest.Open(t, proxy.Address)
+	const runs, groups = 150, 24
+	var all []engine.Run
+	for i := range runs {
+		all = append(all, engine.Run{ID: engine.NewID(dbtest.Noon.Add(time.Duration(i))), Kind: engine.RunJob, Started: dbtest.Noon})
+	}
+	for group := range groups {
+		var steps []flow.Step
+		for i := range all {
+			var fresh *engine.Run
+			if group == 0 {
+				fresh = &all[i]
+			}
+			steps = append(steps, said(all[i].ID, fmt.Sprint(group), fresh))
+		}
+		proxy.CutNext([]dbtest.Cut{dbtest.NoCut, dbtest.CutLost, dbtest.CutAfter}[group%3])
+
+		for _, w := range store.Commit(t.Context(), steps) {
+			must(t, w.Err)
+			if w.Run.Seq != int64(group+1) {
+				t.Fatalf("a step of group %d is told the number %d", group, w.Run.Seq)
+			}
+		}
+	}
+
+	if n := proxy.Cuts(); n < groups/2 {
+		t.Errorf("the line was cut %d times, want it cut for two of three groups", n)
+	}
+	var want []string
+	for group := range groups {
+		want = append(want, fmt.Sprint(group))
+	}
+	for i := range all {
+		assertTexts(t, store, all[i].ID, want...)
+	}
+}
+
 // TestACommitWithoutAnswerIsWrittenOnceBesideAnother: what became of it is not
 // taken from the run, which another server writes at the same time.
 func TestACommitWithoutAnswerIsWrittenOnceBesideAnother(t *testing.T) {
@@ -144,11 +186,21 @@ func assertTexts(t *testing.T, store *db.Store, run engine.ID, want ...string) {
 }
 
 // TestGroupsOfTwoServersLoseNothing: two servers write groups over the same
-// runs in every order. What is told to be written stands, and nothing else.
+// runs in every order, small ones and such that go out in parts. What is told to be
+// written stands, and nothing else.
 func TestGroupsOfTwoServersLoseNothing(t *testing.T) {
 	t.Parallel()
+	for name, of := range map[string]struct{ runs, groups, size int }{"small": {6, 60, 4}, "in parts": {200, 12, 80}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			twoServers(t, of.runs, of.groups, of.size)
+		})
+	}
+}
+
+func twoServers(t *testing.T, runs, groups, size int) {
+	t.Helper()
 	address := dbtest.PostgresAddress(t)
-	const runs, groups, size = 6, 60, 4
 	stores := []*db.Store{dbtest.Open(t, address), dbtest.Open(t, address)}
 	var ids []engine.ID
 	for i := range runs {
