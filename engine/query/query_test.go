@@ -193,7 +193,7 @@ func TestAQueryThatTakesTooLongIsEnded(t *testing.T) {
 	if engine.CodeOf(err) != engine.LimitHit || !strings.Contains(engine.MessageOf(err), "took longer than 1s") {
 		t.Errorf("got %v, want that it took longer than its limit", err)
 	}
-	if took := time.Since(start); took > 8*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("it ended after %s", took)
 	}
 }

@@ -270,9 +270,9 @@ func TestAScriptThatObeysMayEndInItsOwnWay(t *testing.T) {
 	await(t, "it is up", func() bool { return wrote(t, child.Dir, OutFile) != "" })
 
 	asked := time.Now()
-	child.Stop(10 * time.Second)
+	child.Stop(time.Minute)
 
-	if took := time.Since(asked); took > 5*time.Second {
+	if took := time.Since(asked); took > 30*time.Second {
 		t.Errorf("it took %v, want what the script takes", took)
 	}
 	if code, ok := child.Exit(); !ok || code != 4 || wrote(t, child.Dir, OutFile) != "up\nbye\n" {
