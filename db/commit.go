@@ -48,8 +48,12 @@ func (s *Store) fromRows(ctx context.Context, steps []flow.Step) []flow.Written 
 	switch {
 	case err == nil:
 		return written
-	case len(steps) == 1:
-		return []flow.Written{{Err: err}}
+	case len(steps) == 1 || s.postgres() && engine.CodeOf(err) == engine.Away: // it is none of the group that broke
+		written = make([]flow.Written, len(steps))
+		for i := range written {
+			written[i].Err = err
+		}
+		return written
 	}
 	// One of the group broke the transaction: each on its own, so that only
 	// that one fails.
@@ -82,7 +86,7 @@ func (s *Store) commit(ctx context.Context, steps []flow.Step) ([]flow.Written, 
 			return written, nil
 		case s.postgres() && collided(err) && collisions < mostCollisions:
 			collisions++
-		case s.postgres() && away(err):
+		case s.postgres() && (away(err) || errors.Is(err, context.Canceled)): // ctx bounds only the wait for a line
 			select {
 			case <-ctx.Done():
 				return nil, engine.Errorf(engine.Away, "The database does not answer. Nothing was changed; try again in a minute.")

@@ -172,6 +172,33 @@ func TestACommitWaitsForADatabaseThatIsAway(t *testing.T) {
 	assertTexts(t, store, run.ID, "first", "second")
 }
 
+// TestEachStepIsToldThatTheDatabaseIsAway: a server that loses its lease while a group
+// waits says so to all of it, and not that a context was cancelled.
+func TestEachStepIsToldThatTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+	store := dbtest.Open(t, proxy.Address)
+	proxy.Down()
+	for _, n := range []int{1, 3} {
+		var steps []flow.Step
+		for range n {
+			run := engine.Run{ID: engine.NewID(dbtest.Noon), Kind: engine.RunJob, Started: dbtest.Noon}
+			steps = append(steps, said(run.ID, "late", &run))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		for name, ctx := range map[string]context.Context{"waits": ctx, "has ended": ended} {
+			for i, w := range store.Commit(ctx, steps) {
+				if engine.CodeOf(w.Err) != engine.Away {
+					t.Errorf("%s, %d steps: step %d is told %v, want that the database is away", name, n, i, w.Err)
+				}
+			}
+		}
+		cancel()
+	}
+}
+
 func assertTexts(t *testing.T, store *db.Store, run engine.ID, want ...string) {
 	t.Helper()
 	events, err := store.Events(t.Context(), run, 0)
