@@ -25,9 +25,10 @@ trap stop EXIT
 
 go -C "$(dirname "$0")/.." run ./e2e/certificate "$dir"
 [ "$(id -u)" != 0 ] || chown mysql "$dir"/*.crt "$dir"/*.key
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "${as[@]}" mariadb-install-db --no-defaults --datadir="$dir/data" --auth-root-authentication-method=normal --skip-test-db >"$dir/install" 2>&1 \
   || { cat "$dir/install" >&2; exit 1; }
+# Asked for last: until it is taken, somebody else may get it.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 # Tests may lose this server at any time; its own durability is not what they test.
 "${as[@]}" mariadbd --no-defaults --datadir="$dir/data" --socket="$dir/socket" --pid-file="$dir/pid" --port="$port" \
   --bind-address=127.0.0.1 --character-set-server=utf8mb4 --innodb-flush-log-at-trx-commit=0 \

@@ -20,13 +20,14 @@ stop() {
 }
 trap stop EXIT
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "${as[@]}" "$bin/initdb" -D "$dir/data" -U dogear -A trust -E UTF8 --locale=C.UTF-8 >/dev/null
 # A server's certificate, and a user who must come with it and with a password.
 go -C "$(dirname "$0")/.." run ./e2e/certificate "$dir"
 [ "$(id -u)" != 0 ] || chown postgres "$dir"/*.crt "$dir"/*.key
 { echo "hostssl all keeper 127.0.0.1/32 scram-sha-256"; echo "host all keeper 127.0.0.1/32 reject"; cat "$dir/data/pg_hba.conf"; } >"$dir/hba"
 cat "$dir/hba" >"$dir/data/pg_hba.conf"
+# Asked for last: until it is taken, somebody else may get it.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 # Tests may lose this cluster at any time; its own durability is not what they
 # test. Benchmarks measure it and say DOGEAR_POSTGRES_FSYNC=on.
 "${as[@]}" "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start >/dev/null \
