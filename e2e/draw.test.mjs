@@ -86,7 +86,7 @@ test("a pipeline is drawn, refused a loop, published and run", async () => {
   await dialog.waitFor();
   await dialog.getByRole("button", { name: /publish/i }).last().click();
   await page.waitForURL(/\/runs\//, { timeout: 30_000 });
-  await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
   for (const kind of ["job", "crawler"]) await card(page, kind).filter({ hasText: "Succeeded" }).waitFor();
   assert.match(await card(page, "job").innerText(), /3 rows/);
 });

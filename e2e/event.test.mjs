@@ -138,7 +138,7 @@ test("the command that the panel shows starts a run, once", async () => {
   await page.getByTestId("run-events").getByText("Started by 1 event").waitFor();
   await page.getByRole("link", { name: "What came" }).click();
   await page.getByTestId("came").getByText(taken.id).waitFor();
-  await page.locator(".pill", { hasText: /Succeeded|Failed/ }).first().waitFor({ timeout: 30_000 });
+  await page.locator("#run-head .pill", { hasText: /Succeeded|failed/i }).waitFor({ timeout: 30_000 });
 });
 
 test("a batch of files starts a run, and what lay there before does not", async () => {

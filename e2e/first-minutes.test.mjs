@@ -12,7 +12,7 @@ test("the sample runs by itself and can be watched to its end", async () => {
   const page = await house.page("/runs");
   await page.getByRole("link", { name: /daily-sales-pipeline/ }).first().click();
   await page.waitForURL(/\/runs\/[0-9A-Z]{26}/);
-  await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
   const cards = page.locator("dog-canvas [role=option]");
   assert.equal(await cards.count(), 4);
   for (const name of ["raw-to-curated", "curated-crawler", "legacy-csv-export"]) {
@@ -27,7 +27,7 @@ test("only what was added is read by the next run", async () => {
   await page.getByText(/Added \d{4}-\d\d-\d\d\.csv/).waitFor();
   await page.getByRole("button", { name: "Run daily-sales-pipeline" }).click();
   await page.waitForURL(/\/runs\//);
-  await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
   await page.waitForLoadState("load");
   // raw-to-curated is shown without a click; its panel is asked for anew while
   // the run goes on, so the tab is opened by its own address.

@@ -32,7 +32,7 @@ export async function open({ sample = false, args = [] } = {}) {
       page.problems = [];
       page.on("pageerror", (e) => page.problems.push(String(e)));
       page.on("console", (m) => { if (m.type() === "error" && !/status of 4\d\d/.test(m.text())) page.problems.push(m.text()); });
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(30_000);
       await page.goto(server.address + path);
       pages.push(page);
       return page;

@@ -12,7 +12,7 @@ before(async () => {
   await link.waitFor();
   run = await link.getAttribute("href");
   await page.goto(new URL(run, page.url()).href);
-  await page.locator(".pill", { hasText: "Succeeded" }).first().waitFor({ timeout: 60_000 });
+  await page.locator("#run-head .pill", { hasText: "Succeeded" }).waitFor({ timeout: 60_000 });
 });
 after(async () => { await house.close(); });
 

@@ -33,11 +33,11 @@ async function edit(name = "raw-to-curated") {
 // asked presses what leaves the page, and answers whether the browser asks
 // first; then it stays.
 async function asked(page, leave) {
-  const question = page.waitForEvent("dialog", { timeout: 5000 }).then(async (dialog) => {
+  const question = page.waitForEvent("dialog").then(async (dialog) => {
     await dialog.dismiss();
     return dialog.type();
   });
-  await leave().catch(() => {});
+  leave().catch(() => {}); // whoever stays waits in vain for the other page
   return question;
 }
 
@@ -131,7 +131,7 @@ test("a link saves first and then leads where it says", async () => {
 test("a reload asks before it drops what was typed in the panel", async () => {
   const page = await edit();
   await retries(page).fill("8");
-  assert.equal(await asked(page, () => page.reload({ timeout: 3000 })), "beforeunload");
+  assert.equal(await asked(page, () => page.reload()), "beforeunload");
 });
 
 test("the server that does not answer leaves what was typed where it is", async () => {
@@ -158,7 +158,7 @@ test("the page of a job asks before it drops what was typed, and Ctrl+S saves it
   await editor.click();
   await page.keyboard.press("ControlOrMeta+End");
   await page.keyboard.insertText("\n-- by hand");
-  assert.equal(await asked(page, () => page.getByRole("link", { name: "Runs", exact: true }).first().click({ timeout: 3000 })), "beforeunload");
+  assert.equal(await asked(page, () => page.getByRole("link", { name: "Runs", exact: true }).first().click()), "beforeunload");
 
   await editor.click();
   const loaded = page.waitForEvent("load");
