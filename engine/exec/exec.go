@@ -67,6 +67,8 @@ type item struct {
 	// starts is the waiting node that the step starts, where it is that. Without
 	// room for it the step writes nothing and the node waits on.
 	starts *engine.NodeRun
+	// waits is the waiting node of which the step writes what it waits for.
+	waits *engine.NodeRun
 }
 
 // maxGroup bounds how many steps share one transaction.
@@ -92,6 +94,7 @@ func (e *Exec) Run(ctx context.Context) error {
 	}()
 	e.recover(ctx, left)
 	others.Go(func() { e.timekeeper(ctx) })
+	others.Go(func() { e.reasons(ctx) })
 	if e.Store.Shared() {
 		others.Go(func() { e.lookout(ctx) })
 		others.Go(func() { e.keepLease(loop) })
@@ -243,6 +246,9 @@ func (e *Exec) refused(i *item, err error) {
 	case i.starts != nil && errors.Is(err, errNoRoomElsewhere):
 		e.block(i.starts.Ref)
 		e.line(*i.starts)
+	case i.waits != nil && engine.CodeOf(err) != engine.Conflict:
+		e.line(*i.waits)
+	case i.waits != nil: // it was stopped meanwhile
 	case i.starts != nil && away(err): // the next look at the database finds it
 	case i.starts != nil && engine.CodeOf(err) == engine.Conflict: // it was stopped meanwhile
 	default:

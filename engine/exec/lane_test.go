@@ -115,6 +115,39 @@ func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
 	})
 }
 
+// TestWhatANodeWaitsForIsToldAnew when it waits for something else.
+func TestWhatANodeWaitsForIsToldAnew(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		must(t, h.store.PutPool(t.Context(), "gate", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		job := h.jobIn("a", engine.JobBody{Lane: engine.Lane{Pool: "gate"}})
+		h.work.do["a"] = untilStopped
+		one, err := h.exec.StartJob(t.Context(), job.ID, nil, nil, "owner")
+		must(t, err)
+		two, err := h.exec.StartJob(t.Context(), job.ID, nil, nil, "owner")
+		must(t, err)
+		waits := func(why string) func(engine.Run, []engine.NodeRun) bool {
+			return func(_ engine.Run, nodes []engine.NodeRun) bool { return len(nodes) == 1 && nodes[0].Why == why }
+		}
+		h.await(two.ID, "it waits for the first", waits("waits until another run of a has ended"))
+
+		must(t, h.store.PutPool(t.Context(), "gate", 0, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		_, err = h.exec.Stop(t.Context(), one.ID, "owner")
+		must(t, err)
+		h.ends(one.ID)
+		h.await(two.ID, "it waits for the pool", waits("waits for the pool gate, which has no places"))
+
+		must(t, h.store.PutPool(t.Context(), "gate", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		h.await(two.ID, "it runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		_, err = h.exec.Stop(t.Context(), two.ID, "owner")
+		must(t, err)
+		h.ends(two.ID)
+	})
+}
+
 // TestTheHighestPriorityHasItsTurnFirst: what waits for a slot starts by
 // priority, then in the order it came; a run that reads old files again comes
 // behind all of them.

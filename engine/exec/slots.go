@@ -126,6 +126,14 @@ func (s *slots) full(n *engine.NodeRun, held map[seat]int, first int) string {
 	return ""
 }
 
+// tells reports whether a node that waits finds something else full than it says.
+func (s *slots) tells(n *engine.NodeRun) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	why := s.full(n, nil, 0)
+	return why != "" && why != n.Why
+}
+
 // undo takes claims and ends of this group back.
 func (s *slots) undo(claims, ends []engine.NodeKey) {
 	s.mu.Lock()

@@ -92,8 +92,10 @@ func (e *Exec) answered(group []item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range group {
-		if n := group[i].starts; n != nil {
-			delete(e.called, n.Key())
+		for _, n := range []*engine.NodeRun{group[i].starts, group[i].waits} {
+			if n != nil {
+				delete(e.called, n.Key())
+			}
 		}
 	}
 }
@@ -156,7 +158,7 @@ func (e *Exec) fill() {
 	}
 }
 
-// start is the step in which a waiting node is claimed.
+// start is the step in which a waiting node is claimed, or says what it waits for.
 func (e *Exec) start(n engine.NodeRun) flow.Step {
 	return flow.Step{Run: n.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		now, err := current(st, n.Key(), n.Fence)
