@@ -87,7 +87,7 @@ func (r *draftOpRow) entry() (draft.Entry, error) {
 
 func workflowDraft(r *objectRow) (draft.Draft, error) {
 	d, err := drafted[engine.WorkflowBody](r)
-	return draft.Draft{Workflow: d.ID, Name: d.Name, Version: d.Version, Seq: d.Seq, Body: d.Body}, err
+	return draft.Draft{Workflow: d.ID, Name: d.Name, Version: d.Version, Open: d.Open, Seq: d.Seq, Body: d.Body}, err
 }
 
 // Draft returns the draft of a workflow.

@@ -13,6 +13,7 @@ type Draft struct {
 	Workflow engine.ID           `json:"workflow"`
 	Name     string              `json:"name"`
 	Version  int                 `json:"version"` // the published version it stands on; 0 before the first
+	Open     bool                `json:"open"`    // whether it is another than is published, if only by the places of cards
 	Seq      int64               `json:"seq"`     // of its newest entry
 	Body     engine.WorkflowBody `json:"body"`
 }
@@ -113,13 +114,19 @@ func (s *Service) Save(ctx context.Context, workflow engine.ID, by string, p Pat
 	if err != nil {
 		return Saved{}, err
 	}
-	if len(made) > 0 {
-		for i := range made {
-			made[i].Seq = after.Seq - int64(len(made)-1-i)
-		}
-		s.tell(workflow, made)
-	}
+	s.tellMade(after, made)
 	return s.missed(ctx, after, p.Base)
+}
+
+// tellMade tells of the newest entries of a draft, which the store has numbered.
+func (s *Service) tellMade(after Draft, made []Entry) {
+	if len(made) == 0 {
+		return
+	}
+	for i := range made {
+		made[i].Seq = after.Seq - int64(len(made)-1-i)
+	}
+	s.tell(after.Workflow, made)
 }
 
 func (p *Patch) ids() ([]string, error) {

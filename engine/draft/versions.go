@@ -50,15 +50,33 @@ func Versions(ctx context.Context, archive Archive, workflow engine.ID, names Na
 	return list, 0, nil
 }
 
-// BringBack makes a draft what an earlier version was, as one act of a client, and
-// returns how far it has come then. drawn is the draft as whoever asks has seen it: what
-// somebody else has done since then is refused or stays, as with every operation.
+// BringBack makes a draft exactly what a published version was, as one act of a client
+// that an undo takes back, and returns how far it has come then. drawn is the draft as
+// whoever asks has seen it: one that somebody has changed since then is a Conflict.
 func (s *Service) BringBack(ctx context.Context, drawn Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error) {
-	delta := Between(drawn.Body, earlier)
-	if delta.Empty() {
-		return drawn.Seq, nil
+	names, err := s.catalog.Names(ctx)
+	if err != nil {
+		return drawn.Seq, err
 	}
-	op := Op{ID: string(engine.NewID(s.now())), Kind: Earlier, Delta: &delta}
-	saved, err := s.Save(ctx, drawn.Workflow, by, Patch{Base: drawn.Seq, Client: client, Ops: []Op{op}})
-	return saved.Seq, err
+	var made []Entry
+	after, err := s.store.Edit(ctx, drawn.Workflow, nil, func(d Draft, _ map[string]bool) (engine.WorkflowBody, []Entry, error) {
+		if d.Seq != drawn.Seq {
+			return d.Body, nil, engine.Errorf(engine.Conflict, "The draft of workflow %s was changed meanwhile. Look at it again first.", d.Name)
+		}
+		delta := Between(d.Body, earlier)
+		if delta.Empty() {
+			return earlier, nil, nil // they differ in an order at most, which nobody sees
+		}
+		id := string(engine.NewID(s.now()))
+		if _, _, err := Apply(d.Body, Op{ID: id, Kind: Earlier, Delta: &delta}, names); err != nil {
+			return d.Body, nil, err
+		}
+		made = []Entry{{Op: id, Act: id, Kind: Earlier, By: by, Client: client, At: s.now().UTC(), Delta: delta}}
+		return earlier, made, nil
+	})
+	if err != nil {
+		return drawn.Seq, err
+	}
+	s.tellMade(after, made)
+	return after.Seq, nil
 }

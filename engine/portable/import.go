@@ -177,7 +177,7 @@ func compare[B any](r *reader, kind engine.Kind, id engine.ID, name string, body
 		part.Verb = Keep
 	}
 	if was.Open {
-		r.say("The %s %s has unpublished changes here, which an import would throw away. Publish them first.", kind, name)
+		r.say("The %s %s has unpublished changes here, which an import would throw away. Publish or discard them first.", kind, name)
 	}
 	return part
 }

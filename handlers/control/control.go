@@ -27,6 +27,9 @@ type Store interface {
 	Names(ctx context.Context) (draft.Names, error)
 	Jobs(ctx context.Context) ([]engine.Job, error)
 	JobNamed(ctx context.Context, name string) (engine.Job, error)
+	JobDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.JobBody], error)
+	// DiscardDraft makes a job or crawler again what is published of it.
+	DiscardDraft(ctx context.Context, ref engine.Ref, base int64) error
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
 	Workflow(ctx context.Context, id engine.ID) (engine.Workflow, error)
 	WorkflowNamed(ctx context.Context, name string) (engine.Workflow, error)
@@ -167,6 +170,7 @@ func New(cfg Config) http.Handler {
 		"POST /workflow/delete":  c.deleteWorkflow,
 		"GET /workflow/versions": c.versions,
 		"POST /workflow/restore": c.restore,
+		"POST /workflow/discard": c.discardWorkflow,
 
 		"GET /triggers":     c.triggers,
 		"POST /trigger":     c.switchTrigger,
@@ -174,12 +178,14 @@ func New(cfg Config) http.Handler {
 		"POST /pool":        c.setPool,
 		"POST /pool/delete": c.deletePool,
 
-		"POST /event":    c.sendEvent,
-		"GET /jobs":      c.jobs,
-		"POST /job":      c.startJob,
-		"GET /bookmarks": c.bookmarks,
-		"GET /bookmark":  c.bookmark,
-		"POST /bookmark": c.move,
+		"POST /event":             c.sendEvent,
+		"GET /jobs":               c.jobs,
+		"POST /job":               c.startJob,
+		"GET /job/draft":          c.jobDraft,
+		"POST /job/draft/discard": c.discardJob,
+		"GET /bookmarks":          c.bookmarks,
+		"GET /bookmark":           c.bookmark,
+		"POST /bookmark":          c.move,
 
 		"GET /bookmark/plan":     c.waiting,
 		"POST /bookmark/plan":    c.preview,

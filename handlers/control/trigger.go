@@ -112,7 +112,7 @@ func (c *control) switched(ctx context.Context, w engine.Workflow, trigger *engi
 	if err != nil {
 		return w, err
 	}
-	drawn, err := c.unchanged(ctx, &w, names, nil, "Publish or undo them in the editor, or turn the trigger there.")
+	drawn, err := c.unchanged(ctx, &w, names, nil, "Publish or discard them first (workflow discard), or turn the trigger in the editor.")
 	if err != nil {
 		return w, err
 	}

@@ -16,7 +16,8 @@ type Version struct {
 	Changes []draft.Change `json:"changes,omitempty"` // none of the first, or where only places of cards changed
 }
 
-// Restore asks that the draft of a workflow become what an earlier version was.
+// Restore asks that the draft of a workflow become what a version was; the one that runs
+// discards what the draft holds beside it.
 type Restore struct {
 	Workflow string `json:"workflow"`
 	Version  int    `json:"version"`
@@ -26,9 +27,10 @@ type Restore struct {
 // Restored is what became of it.
 type Restored struct {
 	engine.Head
-	From      int            `json:"from"`              // the version that was brought back
-	Published bool           `json:"published"`         // Head is then the version that runs
-	Changes   []draft.Change `json:"changes,omitempty"` // of what ran until now
+	From      int            `json:"from"`                // the version that was brought back
+	Published bool           `json:"published"`           // Head is then the version that runs
+	Changes   []draft.Change `json:"changes,omitempty"`   // of what ran until now
+	Discarded *Discarded     `json:"discarded,omitempty"` // where the version is the one that runs
 }
 
 // versions answers GET /workflow/versions?name=…&limit=… , newest first.
@@ -57,8 +59,8 @@ func (c *control) versions(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, list)
 }
 
-// restore answers POST /workflow/restore. It loses nothing: a draft that holds changes
-// is left as it is.
+// restore answers POST /workflow/restore. A draft that holds changes is left as it is,
+// unless it is to become what runs: that an undo in the editor takes back.
 func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 	ask, err := read[Restore](w, r)
 	if err != nil {
@@ -68,6 +70,13 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 	found, err := c.Store.WorkflowNamed(ctx, ask.Workflow)
 	if err != nil {
 		return err
+	}
+	if ask.Version == found.Version && ask.Version > 0 {
+		gone, err := c.discarded(ctx, &found)
+		if err != nil {
+			return err
+		}
+		return answer(w, Restored{Head: found.Head, From: ask.Version, Discarded: &gone})
 	}
 	earlier, err := c.Store.WorkflowVersion(ctx, found.ID, ask.Version)
 	if err != nil {
@@ -81,7 +90,7 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := c.unchanged(ctx, &found, names, &earlier.WorkflowBody, "Publish or undo them in the editor first.")
+	drawn, err := c.unchanged(ctx, &found, names, &earlier.WorkflowBody, "Publish or discard them first: workflow discard does the latter.")
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,12 @@ func (t told) SaveCrawlerDraft(ctx context.Context, id engine.ID, body engine.Cr
 	return seq, err
 }
 
+func (t told) DiscardDraft(ctx context.Context, ref engine.Ref, base int64) error {
+	err := t.Store.DiscardDraft(ctx, ref, base)
+	t.tell(err, string(ref.Kind)+"s", ref.ID)
+	return err
+}
+
 func (t told) PublishCrawler(ctx context.Context, id engine.ID, by string, now time.Time) (engine.Crawler, error) {
 	made, err := t.Store.PublishCrawler(ctx, id, by, now)
 	t.tell(err, "crawlers", id)

@@ -12,6 +12,8 @@ import (
 type Job struct {
 	List jobList `cmd:"" help:"List the jobs."`
 	Run  jobRun  `cmd:"" help:"Run one job alone, or let it read chosen files again beside its bookmark."`
+
+	Discard jobDiscard `cmd:"" help:"Make the draft of a job again what is published. That cannot be taken back."`
 }
 
 type jobList struct{ target }

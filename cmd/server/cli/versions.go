@@ -71,7 +71,7 @@ func fieldRows(t *table, fields []draft.Field) {
 type workflowRestore struct {
 	target
 	Name    string  `arg:"" help:"Name of the workflow."`
-	Version edition `arg:"" help:"The version, by its number, as workflow versions shows it."`
+	Version edition `arg:"" help:"The version, by its number, as workflow versions shows it; the one that runs discards what the draft holds."`
 	Publish bool    `help:"Publish it at once: the next runs are of it."`
 }
 
@@ -83,6 +83,8 @@ func (c *workflowRestore) Run(ctx context.Context, term Terminal) error {
 	}
 	return c.print(term, made, func(t *table) {
 		switch {
+		case made.Discarded != nil && made.Discarded.Discarded:
+			discardRows(t, made.Discarded)
 		case len(made.Changes) == 0 && !made.Published:
 			t.row("left as it is", "workflow", made.Name, "which does what "+version(made.From)+" did")
 		case made.Published:

@@ -29,7 +29,7 @@ func TestVersionsAreListedShownAndBroughtBack(t *testing.T) {
 	same := s.ok(t, "workflow", "restore", "--publish", "several", "3")
 	draft := s.ok(t, "workflow", "restore", "several", "1")
 	unpublished := s.workflow(t, "several")
-	s.refused(t, engine.Conflict, "holds changes that are not published", "workflow", "restore", "--publish", "several", "2")
+	s.refused(t, engine.Conflict, "Publish or discard them first", "workflow", "restore", "--publish", "several", "2")
 	run := s.ok(t, "workflow", "restore", "--publish", "several", "1")
 	published := s.workflow(t, "several")
 
@@ -62,4 +62,54 @@ func TestVersionsAreListedShownAndBroughtBack(t *testing.T) {
 	s.refused(t, engine.NotFound, "There is no version 9", "workflow", "show", "--version", "9", "several")
 	s.refused(t, engine.NotFound, "There is no version 9", "workflow", "restore", "several", "9")
 	s.refused(t, engine.NotFound, "There is no workflow named", "workflow", "versions", "nowhere")
+}
+
+// TestADraftIsDiscardedFromTheCommandLine: it is what is published again, by its own
+// command and by bringing back the version that runs; then nothing is refused of it.
+func TestADraftIsDiscardedFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	first := severalStarts()
+	second := strings.Replace(first, `Least: "0"`, `Least: "5"`, 1)
+	for _, text := range []string{first, second} {
+		_, err := s.run(t, text, "workflow", "import", "-")
+		must(t, err)
+	}
+	open := func() { s.ok(t, "workflow", "restore", "several", "1") }
+
+	unchanged := s.ok(t, "workflow", "discard", "several")
+	open()
+	s.refused(t, engine.Conflict, "Publish or discard them first", "trigger", "on", "several", "nightly")
+	_, refused := s.run(t, second, "workflow", "import", "-")
+	gone := s.ok(t, "workflow", "discard", "several")
+	_, taken := s.run(t, second, "workflow", "import", "-")
+	open()
+	back := s.ok(t, "workflow", "restore", "several", "2")
+	again := s.ok(t, "workflow", "restore", "several", "2")
+	job := s.ok(t, "job", "discard", "copy")
+
+	if engine.CodeOf(refused) != engine.Invalid || !strings.Contains(engine.MessageOf(refused), "Publish or discard them first") {
+		t.Errorf("an import beside a draft: %v, want that it names the two ways", refused)
+	}
+	if taken != nil {
+		t.Errorf("an import once it was discarded: %v", taken)
+	}
+	for about, has := range map[string][2]string{
+		"nothing to discard":            {unchanged, "left as it is  draft of workflow  several"},
+		"a draft that is discarded":     {gone, "discarded  draft of workflow"},
+		"what it held":                  {gone, `"5" -> "0"`},
+		"the version that runs":         {back, "which is v2 again"},
+		"what the draft held before it": {back, `"5" -> "0"`},
+		"what it is already":            {again, "left as it is"},
+		"a job that is as published":    {job, "left as it is  draft of job  copy"},
+	} {
+		if !strings.Contains(has[0], has[1]) {
+			t.Errorf("%s: got\n%s\nwant %q in it", about, has[0], has[1])
+		}
+	}
+	if w := s.workflow(t, "several"); w.Version != 2 {
+		t.Errorf("v%d runs, want v2: a discard publishes nothing", w.Version)
+	}
+	s.refused(t, engine.NotFound, "There is no workflow named", "workflow", "discard", "nowhere")
+	s.refused(t, engine.NotFound, "There is no job named", "job", "discard", "nowhere")
 }

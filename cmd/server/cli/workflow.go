@@ -24,7 +24,8 @@ type Workflow struct {
 	Show     workflowShow     `cmd:"" help:"Show a workflow: what starts it, what it runs."`
 	Run      workflowRun      `cmd:"" help:"Start a run of a workflow."`
 	Versions workflowVersions `cmd:"" help:"List the published versions of a workflow, newest first, with what each changed."`
-	Restore  workflowRestore  `cmd:"" help:"Bring an earlier version back into the draft, or with --publish let it run."`
+	Restore  workflowRestore  `cmd:"" help:"Bring a version back into the draft, or with --publish let it run."`
+	Discard  workflowDiscard  `cmd:"" help:"Make the draft again what is published. An undo in the editor takes that back."`
 	Export   workflowExport   `cmd:"" help:"Print a workflow with its jobs and crawlers as YAML."`
 	Import   workflowImport   `cmd:"" help:"Make or change a workflow from YAML and publish it."`
 	Delete   workflowDelete   `cmd:"" help:"Delete a workflow that has no run under way. Its jobs, crawlers and past runs stay."`
