@@ -126,7 +126,8 @@ func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) e
 		return s.tableAgain(ctx, mark, p)
 	}
 	ledger := newCursor(ctx, s.Store, mark.Root)
-	for _, o := range p.Plan.Taken { // in order of key
+	for i := range p.Plan.Taken { // in order of key
+		o := &p.Plan.Taken[i]
 		e, err := ledger.find(o.Key)
 		if err != nil {
 			return err
@@ -136,12 +137,30 @@ func (s *Service) again(ctx context.Context, mark engine.Bookmark, p *Preview) e
 			p.Again.Files++
 			p.Again.Bytes += o.Size
 			list = &p.Repeated
+			readBefore(&p.Plan, o)
 		}
 		if len(*list) < few {
 			*list = append(*list, o.Object)
 		}
 	}
 	return nil
+}
+
+// readBefore says of an object that only the ledger after the move does not know that it
+// is read again.
+func readBefore(part *engine.SourcePlan, o *engine.Planned) {
+	if o.Reason != engine.ReasonNew {
+		return
+	}
+	fresh := part.Counts[engine.ReasonNew]
+	fresh.Files--
+	fresh.Bytes -= o.Size
+	part.Counts[engine.ReasonNew] = fresh
+	if fresh.Files == 0 {
+		delete(part.Counts, engine.ReasonNew)
+	}
+	o.Reason = engine.ReasonReopened
+	count(part, engine.ReasonReopened, o.Object)
 }
 
 func bytesOf(taken []engine.Planned) (sum int64) {

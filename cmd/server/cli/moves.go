@@ -86,13 +86,21 @@ func takenOf(part *engine.SourcePlan) (sum engine.Tally) {
 // maxPlanned is how many objects of a plan a person is shown; --json has all.
 const maxPlanned = 50
 
+// reason is why a file is read or not, in the words of the browser.
+func reason(r engine.Reason) string {
+	if r == engine.ReasonReopened {
+		return "read again"
+	}
+	return strings.ReplaceAll(string(r), "_", " ")
+}
+
 func planRows(t *table, w *control.Waiting) {
 	t.row("Job", w.Owner)
 	t.row("Source", w.Plan.Source+", "+w.Plan.Root)
 	t.row("From", "v"+strconv.Itoa(w.Plan.LedgerVersion))
 	t.row("Would read", tally(takenOf(&w.Plan)))
 	if w.Again.Files > 0 {
-		t.row("Read before", tally(w.Again))
+		t.row("Read again", tally(w.Again))
 	}
 	if w.Skipped > 0 {
 		t.row("Would skip", fmt.Sprintf("%d that do not count as read now", w.Skipped))
@@ -113,7 +121,7 @@ func planRows(t *table, w *control.Waiting) {
 	slices.Sort(reasons)
 	for _, r := range reasons {
 		n := w.Plan.Counts[engine.Reason(r)]
-		t.row(strings.ReplaceAll(r, "_", " "), n.Files, engine.Bytes(n.Bytes))
+		t.row(reason(engine.Reason(r)), n.Files, engine.Bytes(n.Bytes))
 	}
 	all := slices.Concat(w.Plan.Taken, w.Plan.Exceptions)
 	if len(all) == 0 {
@@ -126,7 +134,7 @@ func planRows(t *table, w *control.Waiting) {
 			t.row(fmt.Sprintf("… and %d more; --json has all", len(all)-i))
 			break
 		}
-		t.row(yesNo(o.Taken), strings.ReplaceAll(string(o.Reason), "_", " "), engine.Bytes(o.Size), when(o.Mod()), o.Key, o.Note)
+		t.row(yesNo(o.Taken), reason(o.Reason), engine.Bytes(o.Size), when(o.Mod()), o.Key, o.Note)
 	}
 }
 
