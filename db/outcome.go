@@ -48,6 +48,15 @@ func away(err error) bool {
 // broke, and nothing about what was asked.
 func (s *Store) Broken(err error) bool { return s.postgres() && err != nil && away(err) }
 
+// Explain puts an error into words that says that the line to the database broke, and
+// leaves any other as it is.
+func (s *Store) Explain(err error) error {
+	if engine.CodeOf(err) != engine.Internal || !s.Broken(err) {
+		return err
+	}
+	return engine.Errorf(engine.Away, "The database does not answer. Look again in a minute, and whether what you asked for was done.")
+}
+
 // collided reports whether err is of two transactions that got in each other's
 // way, of which one may simply be done again.
 func collided(err error) bool {

@@ -199,6 +199,24 @@ func TestEachStepIsToldThatTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
+// TestALineThatBreaksIsExplained, and no other error taken for it.
+func TestALineThatBreaksIsExplained(t *testing.T) {
+	t.Parallel()
+	proxy := dbtest.NewProxy(t, dbtest.PostgresAddress(t))
+	store := dbtest.Open(t, proxy.Address)
+	_, missing := store.Run(t.Context(), "nobody")
+	proxy.Down()
+
+	_, err := store.Runs(t.Context(), engine.RunFilter{})
+
+	if engine.CodeOf(err) != engine.Internal || engine.CodeOf(store.Explain(err)) != engine.Away {
+		t.Errorf("%v is explained as %v, want that the database is away", err, store.Explain(err))
+	}
+	if got := store.Explain(missing); got != missing || engine.CodeOf(got) != engine.NotFound { //nolint:errorlint // it is left as it is
+		t.Errorf("%v is explained as %v", missing, got)
+	}
+}
+
 func assertTexts(t *testing.T, store *db.Store, run engine.ID, want ...string) {
 	t.Helper()
 	events, err := store.Events(t.Context(), run, 0)

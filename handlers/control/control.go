@@ -136,8 +136,11 @@ type Config struct {
 	// Outgrown says why this server does nothing any more; nil, or nil from it, while
 	// it works.
 	Outgrown func() error
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Explain puts errors into words that say nothing of what was asked, such as that
+	// the database is away; nil leaves all as they are.
+	Explain func(error) error
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // control answers requests.
@@ -253,8 +256,12 @@ var statuses = map[engine.Code]int{
 }
 
 func (c *control) fail(w http.ResponseWriter, r *http.Request, err error) {
-	failure := Failure{Code: engine.CodeOf(err), Message: engine.MessageOf(err)}
-	if failure.Code == engine.Internal {
+	said := err
+	if c.Explain != nil {
+		said = c.Explain(err)
+	}
+	failure := Failure{Code: engine.CodeOf(said), Message: engine.MessageOf(said)}
+	if engine.CodeOf(err) == engine.Internal {
 		c.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "err", err)
 	}
 	w.Header().Set("Content-Type", "application/json")

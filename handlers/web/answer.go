@@ -101,6 +101,7 @@ const statusBrokenOff = 499
 type failures struct {
 	files    static.Files
 	sessions *Sessions
+	explain  func(error) error
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -118,11 +119,15 @@ func (f failures) answer(err error, c Ctx) {
 		c.Response().WriteHeader(statusBrokenOff)
 		return
 	}
+	broken := err
+	if f.explain != nil {
+		err = f.explain(err)
+	}
 	status, title, message := explain(err)
 	reference := ""
 	if status >= http.StatusInternalServerError {
 		reference, _ = c.Get(requestIDKey).(string)
-		f.log.ErrorContext(c.Request().Context(), "request failed", "path", c.Request().URL.Path, "id", reference, "err", err)
+		f.log.ErrorContext(c.Request().Context(), "request failed", "path", c.Request().URL.Path, "id", reference, "err", broken)
 	}
 	header := c.Response().Header()
 	switch {

@@ -1,13 +1,16 @@
 package web
 
 import (
+	"errors"
 	"log/slog"
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -80,6 +83,37 @@ func sameOrigin(origin string) echo.MiddlewareFunc {
 			}
 			return next(c)
 		}
+	}
+}
+
+// onlyText refuses fields that hold what is no text: no database takes it, and a
+// script would be told half of it.
+func onlyText(next Handler) Handler {
+	return func(c Ctx) error {
+		if forScripts(c.Request().URL.Path) { // what is signed is read as it came
+			return next(c)
+		}
+		fields := []url.Values{c.QueryParams()}
+		if kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
+			form, err := c.FormParams()
+			if _, theirs := errors.AsType[*echo.HTTPError](err); theirs {
+				return err
+			}
+			if err != nil {
+				return engine.Errorf(engine.Invalid, "The form that was sent cannot be read.")
+			}
+			fields = append(fields, form)
+		}
+		for _, of := range fields {
+			for name, values := range of {
+				for _, value := range slices.Concat(values, []string{name}) {
+					if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+						return engine.Errorf(engine.Invalid, "The field %q holds a character that is no text, such as a zero byte. Take it out and try again.", name)
+					}
+				}
+			}
+		}
+		return next(c)
 	}
 }
 

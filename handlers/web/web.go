@@ -51,8 +51,11 @@ type Config struct {
 	// Outgrown says why this server changes nothing any more; nil, or nil from it,
 	// while it works.
 	Outgrown func() error
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Explain puts errors into words that say nothing of what was asked, such as that
+	// the database is away, and leaves others as they are; nil leaves all.
+	Explain func(error) error
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // LoopbackHosts are the names of this machine.
@@ -75,7 +78,7 @@ func New(cfg Config) (http.Handler, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect() // a header could be anything
-	e.HTTPErrorHandler = failures{files: cfg.Files, sessions: cfg.Sessions, log: cfg.Log, now: cfg.Now}.answer
+	e.HTTPErrorHandler = failures{files: cfg.Files, sessions: cfg.Sessions, explain: cfg.Explain, log: cfg.Log, now: cfg.Now}.answer
 	e.Use(
 		middleware.RequestIDWithConfig(middleware.RequestIDConfig{
 			Generator:        requestID(cfg.Now),
@@ -89,6 +92,7 @@ func New(cfg Config) (http.Handler, error) {
 		middleware.BodyLimit(maxBody),
 		cfg.Sessions.load,
 		sameOrigin(cfg.Origin),
+		onlyText,
 		outgrown(cfg.Outgrown),
 	)
 	for _, r := range routes {

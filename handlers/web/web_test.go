@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -279,6 +280,7 @@ func TestFailuresTellNothingInternal(t *testing.T) {
 		"ours":      {"/fail/invalid", 422, "The name is too long."},
 		"not found": {"/fail/missing", 404, "There is no such job."},
 		"theirs":    {"/fail/internal", 500, "Something went wrong inside Dogear."},
+		"the line":  {"/fail/line", 503, "The database does not answer."},
 		"a panic":   {"/fail/panic", 500, "Something went wrong inside Dogear."},
 	}
 	for name, tt := range tests {
@@ -298,6 +300,54 @@ func TestFailuresTellNothingInternal(t *testing.T) {
 				t.Errorf("fragment retargets to %q, want #toasts", got)
 			}
 		})
+	}
+}
+
+// TestWhatIsNoTextIsRefused in a query or a form, with the name of the field, before a
+// database refuses it. What programs sign is read as it came.
+func TestWhatIsNoTextIsRefused(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	client := site.signIn(t)
+	header := map[string]string{"X-CSRF-Token": site.token(t, client), "Content-Type": "application/x-www-form-urlencoded"}
+	run := "/workflows/" + string(engine.NewID(time.Now())) + "/run"
+	for name, tt := range map[string]struct {
+		method, path, form string
+		status             int
+	}{
+		"a zero byte in a query": {"GET", "/workflows?name=a%00b", "", 422},
+		"no UTF-8 in a query":    {"GET", "/workflows?name=%c3%28", "", 422},
+		"a zero byte in a form":  {"POST", run, "name=a%00b", 422},
+		"a zero byte in a name":  {"POST", run, "na%00me=a", 422},
+		"text in a query":        {"GET", "/workflows?name=Gr%C3%BC%C3%9Fe+%F0%9F%90%B6", "", 200},
+		"text in a form":         {"POST", run, "name=two%0D%0Alines%09and+a+tab", 200},
+	} {
+		response := site.do(t, client, tt.method, tt.path, strings.NewReader(tt.form), header)
+
+		if response.status != tt.status || tt.status == 422 && !strings.Contains(response.body, "no text") {
+			t.Errorf("%s: %d %q, want %d", name, response.status, response.body, tt.status)
+		}
+	}
+}
+
+// TestADatabaseThatIsAwayIsSaid to who is signed in, on every page; the paths for
+// machines answer without it.
+func TestADatabaseThatIsAwayIsSaid(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	client := site.signIn(t)
+	site.store.mu.Lock()
+	site.store.away = true
+	site.store.mu.Unlock()
+
+	page := site.do(t, client, http.MethodGet, "/workflows", nil, nil)
+	health := site.do(t, client, http.MethodGet, "/healthz", nil, nil)
+
+	if page.status != http.StatusServiceUnavailable || !strings.Contains(page.body, "The database does not answer.") {
+		t.Errorf("a page = %d %q, want that the database is away", page.status, page.body)
+	}
+	if health.status != http.StatusOK {
+		t.Errorf("/healthz = %d %q, want 200", health.status, health.body)
 	}
 }
 
@@ -431,9 +481,16 @@ func serve(t *testing.T) *site {
 			return open(c)
 		}},
 		{Method: "GET", Path: "/fail/code", Handler: func(c web.Ctx) error { return engine.Errorf(engine.Code(c.QueryParam("code")), "It is so.") }},
+		{Method: "GET", Path: "/fail/line", Handler: func(web.Ctx) error { return errors.New("the line broke") }},
 		{Method: "GET", Path: "/fail/panic", Handler: func(web.Ctx) error { panic("s3cret") }},
 	}
 	handler, err := web.New(web.Config{
+		Explain: func(err error) error {
+			if strings.Contains(err.Error(), "line broke") {
+				return engine.Errorf(engine.Away, "The database does not answer.")
+			}
+			return err
+		},
 		Routes: s.routes, Sessions: sessions, Hosts: web.LoopbackHosts, Log: log, Now: time.Now,
 		Files: static.Files{"app.css": {Body: []byte("body{}"), Type: "text/css", Hash: "1"}, "fonts/inter.woff2": {Body: []byte("font"), Type: "font/woff2"}},
 	})
@@ -494,6 +551,7 @@ var owner = auth.User{ID: anID, Name: "owner", Role: auth.Owner}
 type store struct {
 	mu   sync.Mutex
 	kept map[string][]byte
+	away bool
 }
 
 func newStore() *store { return &store{kept: map[string][]byte{}} }
@@ -503,6 +561,9 @@ func (s *store) User(context.Context, engine.ID) (auth.User, error) { return own
 func (s *store) Session(_ context.Context, token string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away {
+		return nil, errors.New("the line broke")
+	}
 	data, ok := s.kept[token]
 	if !ok {
 		return nil, engine.Errorf(engine.NotFound, "There is no such session.")

@@ -120,7 +120,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	})
 	h.handler, err = web.New(web.Config{
 		Routes: slices.Concat(pages.Routes(), hooks.Routes(), sockets.Routes(), h.healthRoutes()),
-		Files:  files, Sessions: sessions, Outgrown: h.exec.Outgrew, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
+		Files:  files, Sessions: sessions, Outgrown: h.exec.Outgrew, Explain: h.store.Explain, Origin: cfg.Origin, Hosts: hosts(cfg.Addr, cfg.Origin), Log: log, Now: time.Now,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wire the routes: %w", err)

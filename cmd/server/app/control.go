@@ -32,7 +32,7 @@ func (h *house) portables() *portable.Service {
 func (h *house) commands(moves *bookmark.Service, drafts *draft.Service) http.Handler {
 	return control.New(control.Config{
 		Store: h.told(), Exec: h.exec, Bookmarks: moves, Drafts: drafts, Publisher: h, Remover: h, Portable: h.portables(), Logs: logs{h.exec, h.store}, SignIn: h.signIn,
-		Hub: h.hub, Outgrown: h.exec.Outgrew, Next: next, Came: h.came, Log: h.log, Now: time.Now,
+		Hub: h.hub, Outgrown: h.exec.Outgrew, Explain: h.store.Explain, Next: next, Came: h.came, Log: h.log, Now: time.Now,
 	})
 }
 
