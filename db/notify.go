@@ -26,7 +26,7 @@ type Word struct {
 
 // words are those that wait to be told. They go out together, at most once in
 // tellEvery and never inside a transaction: a lock of PostgreSQL lets only one
-// transaction that notifies commit at a time (engine.md, finding 4).
+// transaction that notifies commit at a time.
 type words struct {
 	mu     sync.Mutex
 	self   engine.ID

@@ -11,7 +11,7 @@ import (
 )
 
 // The statements of a transition are plain text on the connection itself:
-// bun's builder costs three times the grouped rate (engine.md 2.2). Rows of
+// with bun's builder a group takes three times as long. Rows of
 // one table go together, for a statement costs more than a row.
 var (
 	putNode = newUpsert("write node runs", "t t i i t t t t i i t t t t t i i i i i t t t i", `INSERT INTO node_run (run_id, ref, start, attempt,
