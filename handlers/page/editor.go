@@ -198,12 +198,12 @@ func (d *desk) state(c web.Ctx, p *Pages) editor.State {
 	refs := d.draft.Body.Refs()
 	for _, job := range d.jobs {
 		if ref := (engine.Ref{Kind: engine.KindJob, ID: job.ID}); job.Open && slices.Contains(refs, ref) {
-			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: job.Name, Version: job.Version, Others: d.others(ref)})
+			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: job.Name, Version: job.Version, Seq: job.Seq, Others: d.others(ref)})
 		}
 	}
 	for _, crawler := range d.crawlers {
 		if ref := (engine.Ref{Kind: engine.KindCrawler, ID: crawler.ID}); crawler.Open && slices.Contains(refs, ref) {
-			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: crawler.Name, Version: crawler.Version, Others: d.others(ref)})
+			s.Parts = append(s.Parts, editor.Part{Ref: ref, Name: crawler.Name, Version: crawler.Version, Seq: crawler.Seq, Others: d.others(ref)})
 		}
 	}
 	return s
@@ -313,7 +313,7 @@ func (d *desk) onCanvas() canvas.Infos {
 	}
 	for i := range d.draft.Body.Triggers {
 		t := &d.draft.Body.Triggers[i]
-		if info := infoOfTrigger(t); info.Name != "" {
+		if info := d.infoOfTrigger(t); info.Name != "" {
 			infos[string(t.ID)] = info
 		}
 	}
@@ -322,13 +322,21 @@ func (d *desk) onCanvas() canvas.Infos {
 
 // infoOfTrigger is what the browser cannot say of a trigger by itself; empty
 // where it can.
-func infoOfTrigger(t *engine.Trigger) canvas.Info {
-	if t.Type != engine.Scheduled && t.Type != engine.OnEvent {
+func (d *desk) infoOfTrigger(t *engine.Trigger) canvas.Info {
+	if t.Type == engine.OnDemand || t.Type == engine.Conditional && !t.Disabled {
 		return canvas.Info{}
 	}
 	enabled := *t // that one is not, the browser knows
 	enabled.Disabled = false
-	return canvas.Info{Name: t.Name, Sub: canvas.TriggerSub(&enabled), Icon: canvas.TriggerIcon(t.Type)}
+	return canvas.Info{Name: t.Name, Sub: canvas.TriggerSub(&enabled), Icon: canvas.TriggerIcon(t.Type), Fires: d.fires(t)}
+}
+
+// fires is the published version in which t is turned on; 0 for none.
+func (d *desk) fires(t *engine.Trigger) int {
+	if runs := d.published.Trigger(t.ID); runs == nil || runs.Disabled {
+		return 0
+	}
+	return d.published.Version
 }
 
 // selected is the card that an address names, or none where it is not there.

@@ -25,6 +25,8 @@ type jobStore interface {
 	JobVersion(ctx context.Context, id engine.ID, version int) (engine.Job, error)
 	CreateJob(ctx context.Context, name string, body engine.JobBody, by string, now time.Time) (engine.ID, error)
 	SaveJobDraft(ctx context.Context, id engine.ID, body engine.JobBody, base int64, by string, now time.Time) (int64, error)
+	// DiscardDraft makes a job or crawler again what is published of it.
+	DiscardDraft(ctx context.Context, ref engine.Ref, base int64) error
 	PublishJob(ctx context.Context, id engine.ID, by string, now time.Time) (engine.Job, error)
 	Versions(ctx context.Context, id engine.ID) ([]engine.Head, error)
 	RenameObject(ctx context.Context, kind engine.Kind, id engine.ID, name string) error

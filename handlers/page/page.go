@@ -86,6 +86,7 @@ func (p *Pages) Routes() []web.Route {
 		p.connectionRoutes(),
 		p.poolRoutes(),
 		p.deleteRoutes(),
+		p.discardRoutes(),
 		p.pickerRoutes(),
 		p.findRoutes(),
 		p.healthRoutes(),

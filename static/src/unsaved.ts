@@ -32,6 +32,13 @@ export function startUnsaved(): void {
     const forms = [...document.querySelectorAll("form[data-guarded]")];
     if (forms.some((form) => !taken.has(form) && unsaved(form))) event.preventDefault();
   });
+  // A guarded form shows at once that what is typed is in no draft (.when-typed).
+  for (const kind of ["input", "change"]) {
+    document.addEventListener(kind, (event) => {
+      const form = (event.target as Element).closest("form[data-guarded]");
+      form?.classList.toggle("typed", unsaved(form));
+    });
+  }
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "s") return;
     const button = document.querySelector<HTMLButtonElement>("[data-save-key]");

@@ -29,7 +29,10 @@ type Info struct {
 	Sub  string `json:"sub"`            // what it is: "SQL transform", "Crawler · sales"
 	Note string `json:"note,omitempty"` // at the foot, left: "Bookmark enabled"
 	Fact string `json:"fact,omitempty"` // at the foot, right: "3 new · 41 MB"
-	Icon string `json:"icon"`
+	// Fires is the published version in which a trigger is turned on; 0 for none. Where
+	// the draft has it paused, that version fires until the draft is published.
+	Fires int    `json:"fires,omitempty"`
+	Icon  string `json:"icon"`
 }
 
 // Infos knows the jobs and crawlers of a workflow by Ref.String().
@@ -88,12 +91,14 @@ type Card struct {
 	Icon     string
 	Name     string
 	Sub      string
+	SubTitle string // more of Sub; "" is Sub itself
 	Note     string
 	Fact     string
 	At       engine.Point
 	Width    int
 	Height   int
-	Problem  string
+	Problem  string // hinders a publish
+	Warning  string // the next run would fail of it
 	Disabled bool
 	Before   int // edges that lead here
 	After    int // edges that lead on
@@ -146,10 +151,13 @@ type Input struct {
 
 // New places and words every card and edge of a workflow.
 func New(in Input) View {
-	d := drawing{Input: in, graph: graph.New(in.Body), problems: map[string]string{}, loop: map[string]bool{}, names: in.Infos.names()}
+	d := drawing{Input: in, graph: graph.New(in.Body), problems: map[string]string{}, warnings: map[string]string{}, loop: map[string]bool{}, names: in.Infos.names()}
 	for _, p := range in.Problems {
 		if p.Card != "" && !p.Soft && d.problems[p.Card] == "" {
 			d.problems[p.Card] = p.Message
+		}
+		if p.Card != "" && p.Fails && d.warnings[p.Card] == "" {
+			d.warnings[p.Card] = p.Message
 		}
 	}
 	for _, card := range d.graph.Cycle() {
@@ -172,6 +180,7 @@ type drawing struct {
 	graph    *graph.Graph
 	places   map[string]engine.Point
 	problems map[string]string
+	warnings map[string]string
 	loop     map[string]bool // the cards of a stored loop
 	names    draft.Names
 }
@@ -191,7 +200,7 @@ func (d *drawing) cards() []Card {
 		if !drawn {
 			continue
 		}
-		c := Card{Key: key, At: at, Problem: d.problems[key]}
+		c := Card{Key: key, At: at, Problem: d.problems[key], Warning: d.warnings[key]}
 		c.Width, c.Height = d.graph.Size(key)
 		c.Before, c.After = len(d.graph.Prev(key)), len(d.graph.Next(key))
 		if t := d.graph.Trigger(engine.ID(key)); t != nil {
@@ -207,6 +216,9 @@ func (d *drawing) cards() []Card {
 func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	c.Kind, c.Shape, c.Icon = string(t.Type), "start", TriggerIcon(t.Type)
 	c.Name, c.Sub, c.Disabled = t.Name, TriggerSub(t), t.Disabled
+	if fires := d.Infos[string(t.ID)].Fires; t.Disabled && fires > 0 {
+		c.Sub, c.SubTitle = PausedInDraft, StillFires(fires)
+	}
 	c.Waits, c.Starts = draft.WaitsFor(t, d.names), some(draft.Starts(t, d.names))
 	if t.Type == engine.Conditional {
 		c.Shape = "gate"

@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -109,14 +110,14 @@ func (p *pen) card(c *Card, selected bool) {
 	p.icon(c.Icon)
 	p.raw(`</span><span class="words">`)
 	p.put("b", c.Name, "data-slot", "name", "title", c.Name)
-	p.put("small", c.Sub, "data-slot", "sub", "title", c.Sub)
+	p.put("small", c.Sub, "data-slot", "sub", "title", cmp.Or(c.SubTitle, c.Sub))
 	p.raw(`</span></div>`)
 	if c.Shape == "node" {
 		p.foot(c)
 	}
 	p.put("span", c.aside(), "class", "sr", "data-slot", "aside")
 	p.raw(`<i class="port in" data-port="in" aria-hidden="true"></i><i class="port out" data-port="out" aria-hidden="true"></i>`)
-	p.put("span", "!", "class", "badge", "data-slot", "problem", "title", c.Problem, "aria-hidden", "true")
+	p.put("span", "!", "class", "badge", "data-slot", "problem", "title", cmp.Or(c.Problem, c.Warning), "aria-hidden", "true")
 	p.raw("</li>")
 }
 
@@ -154,6 +155,8 @@ func (c *Card) class() string {
 	}
 	if c.Problem != "" {
 		class += " wrong"
+	} else if c.Warning != "" {
+		class += " warned"
 	}
 	return class
 }
@@ -188,7 +191,7 @@ func (p *pen) row(c *Card, mode Mode) {
 	p.put("td", c.Waits, "class", "wrap", "data-label", "waits for")
 	p.put("td", c.Starts, "class", "wrap", "data-label", "starts")
 	if mode != Run {
-		p.put("td", c.Problem, "class", "wrap", "data-label", "to do")
+		p.put("td", cmp.Or(c.Problem, c.Warning), "class", "wrap", "data-label", "to do")
 		p.raw("</tr>")
 		return
 	}

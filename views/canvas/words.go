@@ -32,6 +32,14 @@ func Fires(t *engine.Trigger) string {
 	return schedule.Words(t.Schedule) + " " + cmp.Or(t.Zone, "UTC")
 }
 
+// PausedInDraft is the second line of a trigger's card that is paused in the draft alone.
+const PausedInDraft = "Paused in the draft"
+
+// StillFires says what such a trigger does until the draft is published.
+func StillFires(version int) string {
+	return "Version " + strconv.Itoa(version) + " still fires until you publish."
+}
+
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
@@ -147,6 +155,8 @@ func (c *Card) aside() string {
 	}
 	if c.Problem != "" {
 		words += ", problem: " + c.Problem
+	} else if c.Warning != "" {
+		words += ", warning: " + c.Warning
 	}
 	return ", " + words + ", " + strconv.Itoa(c.Before) + " before, " + strconv.Itoa(c.After) + " after"
 }

@@ -48,6 +48,7 @@ type Part struct {
 	Ref     engine.Ref
 	Name    string
 	Version int           // that runs now; 0 before the first publish
+	Seq     int64         // of its draft
 	Others  []engine.Head // workflows that it is published for as well
 	Fields  []draft.Field // that a publish changes; known to the dialog only
 }
@@ -56,6 +57,12 @@ func (s State) href(tail string) string { return "/workflows/" + string(s.Draft.
 
 // open counts what a publish would change.
 func (s State) open() int { return len(s.Changes) + len(s.Parts) }
+
+// discards reports whether there is something to discard, and something published that
+// the drafts become again.
+func (s State) discards() bool {
+	return s.Draft.Version > 0 && (s.Draft.Open || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Version > 0 }))
+}
 
 // title says what a publish publishes: where the workflow itself is as it was,
 // it gets no new version.
@@ -104,6 +111,23 @@ func (s State) version() string {
 // hard are the problems that hinder a publish.
 func (s State) hard() []draft.Problem {
 	return slices.DeleteFunc(slices.Clone(s.Problems), func(p draft.Problem) bool { return p.Soft })
+}
+
+// verdict is what stands between the draft and a run of it, counted by its kind; none
+// where all is well. What is only worth knowing is not counted beside anything worse.
+func (s State) verdict() show.Sign {
+	hard, fails := int64(len(s.hard())), int64(len(s.fails()))
+	switch {
+	case hard > 0 && fails > 0:
+		return show.Sign{Icon: "circle-x", Word: show.Many(hard, "problem") + ", " + show.Many(fails, "warning"), Hue: "bad"}
+	case hard > 0:
+		return show.Sign{Icon: "circle-x", Word: show.Many(hard, "problem"), Hue: "bad"}
+	case len(s.Draft.Body.Refs())+len(s.Draft.Body.Triggers) == 0:
+		return show.Sign{Icon: "info", Word: "Empty", Hue: "idle"}
+	case fails > 0:
+		return show.Sign{Icon: "triangle-alert", Word: show.Many(fails, "warning"), Hue: "warn"}
+	}
+	return show.Sign{Icon: "info", Word: show.Many(int64(len(s.Problems)), "hint"), Hue: "warn"}
 }
 
 // fails are the problems of which the next run would fail.

@@ -76,8 +76,11 @@ export class Notices {
 
   problems(list: Problem[]): void {
     for (const [id, card] of this.view.cards) {
-      const found = list.find((p) => p.card === id && !p.soft);
-      card.classList.toggle("wrong", found !== undefined);
+      const of = list.filter((p) => p.card === id);
+      const hard = of.find((p) => !p.soft);
+      const found = hard ?? of.find((p) => p.fails);
+      card.classList.toggle("wrong", hard !== undefined);
+      card.classList.toggle("warned", found !== undefined && !hard);
       const badge = card.querySelector<HTMLElement>("[data-slot=problem]");
       if (badge) badge.title = found?.message ?? "";
     }

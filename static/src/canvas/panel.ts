@@ -83,7 +83,12 @@ export class Panel {
       this.warn();
     });
     document.body.addEventListener("dogear:workflows-changed", () => this.refresh()); // published, perhaps elsewhere
-    for (const kind of ["jobs", "crawlers"]) document.body.addEventListener(`dogear:${kind}-changed`, () => void this.compare());
+    for (const kind of ["jobs", "crawlers"]) {
+      document.body.addEventListener(`dogear:${kind}-changed`, () => {
+        sync.look();
+        void this.compare();
+      });
+    }
     const learn = () => {
       tell();
       const details = box.querySelector<HTMLElement>("[data-panel]");
@@ -96,8 +101,10 @@ export class Panel {
       }
       this.seq = Number(seq);
       sync.pull(this.seq);
+      if (!("saved" in details.dataset)) return;
+      sync.look(); // what was wrong may be mended
       // A job's own draft has no topic: the head counts its changes by this.
-      if ("saved" in details.dataset) document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
+      document.body.dispatchEvent(new CustomEvent("dogear:draft-changed"));
     };
     new MutationObserver(learn).observe(box, { childList: true });
   }

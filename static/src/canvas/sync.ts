@@ -127,6 +127,12 @@ export class Sync {
     const info = this.infos[card];
     if (info) this.infos[card] = { ...info, name };
     this.watcher.changed(false);
+    this.look();
+  }
+
+  // look asks what is wrong with the draft, and what its cards say: that changes with the
+  // drafts of jobs and crawlers, too, which have no operations.
+  look(): void {
     this.pulls = true;
     void this.save();
   }

@@ -104,11 +104,13 @@ export interface Info {
   note?: string;
   fact?: string;
   icon: string;
+  fires?: number; // of a trigger: the published version in which it is turned on
 }
 export interface Problem {
   card?: string;
   message: string;
   soft?: boolean;
+  fails?: boolean; // soft, and the next run would fail of it
 }
 export interface Saved {
   seq: number;

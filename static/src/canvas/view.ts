@@ -131,7 +131,9 @@ export class View {
     }
     if (trigger) {
       card.classList.toggle("off", !!trigger.disabled);
-      this.fill(card, { name: trigger.name, sub: triggerSub(trigger, infos[drawn.key]) });
+      const info = infos[drawn.key];
+      this.fill(card, { name: trigger.name, sub: triggerSub(trigger, info) });
+      if (pausedInDraft(trigger, info)) card.querySelector<HTMLElement>("[data-slot=sub]")!.title = `Version ${info!.fires} still fires until you publish.`;
     } else {
       const info = infos[drawn.key];
       if (info) this.fill(card, { name: info.name, sub: info.sub, note: info.note, fact: info.fact });
@@ -311,7 +313,13 @@ export function triggerIcon(t: Trigger): string {
   return { on_demand: "mouse-pointer-click", scheduled: "calendar-clock", event: "zap", conditional: "git-merge" }[t.type];
 }
 
+// pausedInDraft says that a trigger is paused here, and fires as it is published.
+function pausedInDraft(t: Trigger, info?: Info): boolean {
+  return !!t.disabled && !!info?.fires;
+}
+
 export function triggerSub(t: Trigger, info?: Info): string {
+  if (pausedInDraft(t, info)) return "Paused in the draft";
   if (t.disabled && t.type !== "on_demand") return "Paused";
   if (t.type === "on_demand") return "On demand";
   // Only the server can say a schedule or a rule of events in words.
