@@ -73,7 +73,7 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 	}
 	switch node.Tab {
 	case run.TabLog:
-		node.Log, err = p.logView(ctx, node, 0)
+		node.Log, err = p.logOpened(ctx, node)
 	case run.TabInputs:
 		node.Inputs = run.PageInputs(node.Batch.Plan, 0, inputPage)
 	case run.TabBookmark:
@@ -167,19 +167,54 @@ func (p *Pages) moves(ctx context.Context, node run.Node) ([]run.Move, error) {
 }
 
 // runLog answers GET /runs/:id/nodes/:card/log?from=N with what the log holds
-// from that byte on, and with the element that will ask for the rest. Every
-// line is sent exactly once, whenever the log was opened.
+// from that byte on, or with to=N what it holds before that one, and with the
+// element that will ask for the rest. Every line is sent exactly once, whenever
+// the log was opened.
 func (p *Pages) runLog(c web.Ctx) error {
 	v, err := p.runView(c)
 	if err != nil {
 		return err
 	}
 	node := v.Node(c.Param("card"), int(number(c, "start", 0)), int(number(c, "attempt", 0)), run.TabLog)
+	if to := number(c, "to", 0); to > 0 {
+		log, err := p.logBefore(c.Request().Context(), node, to)
+		if err != nil {
+			return err
+		}
+		return web.Render(c, http.StatusOK, run.LogBefore(node, log))
+	}
 	log, err := p.logView(c.Request().Context(), node, number(c, "from", 0))
 	if err != nil {
 		return err
 	}
 	return web.Render(c, http.StatusOK, run.LogPart(node, log))
+}
+
+// logOpened reads the piece of a log at which it opens: its beginning, or its end where
+// the attempt ended badly.
+func (p *Pages) logOpened(ctx context.Context, node run.Node) (run.Log, error) {
+	if !node.Fell() {
+		return p.logView(ctx, node, 0)
+	}
+	_, size, err := p.Logs.Log(ctx, node.Attempt.Key(), 0, 1)
+	if err != nil {
+		return run.Log{}, fmt.Errorf("read the log of %s: %w", node.Name, err)
+	}
+	return p.logBefore(ctx, node, size)
+}
+
+// logBefore reads the piece of a log that ends at byte to, from the beginning of a line
+// on where one begins in it.
+func (p *Pages) logBefore(ctx context.Context, node run.Node, to int64) (run.Log, error) {
+	from := max(to-logChunk, 0)
+	text, _, err := p.Logs.Log(ctx, node.Attempt.Key(), from, to-from)
+	if err != nil {
+		return run.Log{}, fmt.Errorf("read the log of %s: %w", node.Name, err)
+	}
+	if first := bytes.IndexByte(text, '\n') + 1; from > 0 && first < len(text) {
+		text, from = text[first:], from+int64(first)
+	}
+	return run.Log{From: from, Next: to, Blocks: blocks(string(text))}, nil
 }
 
 // logView reads one piece of a log. node was read before the log, so that a

@@ -20,7 +20,7 @@ func (p *Pages) skipNode(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Say(c, name+" is skipped in this run; what waits for its success goes on.", "/runs/"+string(run.ID))
+	return web.Say(c, name+" is skipped in this run.", "/runs/"+string(run.ID))
 }
 
 // unskipNode answers POST /runs/:id/nodes/:card/unskip, of a node that has not had

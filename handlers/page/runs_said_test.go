@@ -97,7 +97,7 @@ func TestAScheduleDoesNotClaimARunThatWasStartedByHand(t *testing.T) {
 	contains(t, "the card", card(t, hand, trigger), `title="started by hand"`, "Started by hand,")
 	contains(t, "the panel", panel, "Started by hand, by owner, at", "It did not fire by itself.")
 	contains(t, "what the browser is told", hand, `"byHand":{"card":"`+trigger+`"`)
-	contains(t, "the card of a run by its schedule", card(t, timed, trigger), `title="fired 12:00 UTC"`, "Fired,")
+	contains(t, "the card of a run by its schedule", card(t, timed, trigger), `title="fired 12:00:00"`, "Fired,")
 	contains(t, "the panel of a run by its schedule", itself, "Fired at ")
 	if strings.Contains(timed, "by hand") || strings.Contains(panel, "Fired at") {
 		t.Error("a run is said to be started otherwise than it was")

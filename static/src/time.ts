@@ -1,10 +1,10 @@
+import { clockOf } from "./clock";
 import { found } from "./watch";
 
 // The server writes times in UTC. Here they are shown in the zone of the
 // person who looks, in the form of the server ("29 Nov 22:04:05"); the title
 // stays in UTC.
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 // serverNow is the server's clock, so that both ends of a duration come from
 // the same one.
@@ -38,7 +38,7 @@ function localise(time: HTMLTimeElement): void {
   const date = `${at.getDate()} ${months[at.getMonth()]}${sameYear ? "" : ` ${at.getFullYear()}`}`;
   switch (time.dataset["show"]) {
     case "clock":
-      time.textContent = clock.format(at) + (time.dataset["ms"] ?? "");
+      time.textContent = clockOf(at) + (time.dataset["ms"] ?? "");
       break;
     case "day":
       time.textContent = date;
@@ -47,7 +47,7 @@ function localise(time: HTMLTimeElement): void {
       time.textContent = ago(serverNow() - at.getTime());
       break;
     default:
-      time.textContent = `${date} ${clock.format(at)}`;
+      time.textContent = `${date} ${clockOf(at)}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bounds, freeSpot, nearest, snap } from "../src/canvas/geometry.ts";
+import { bounds, freeSpot, nearest, opening, snap, whole } from "../src/canvas/geometry.ts";
 import { between, gap } from "../src/canvas/line.ts";
 import { find, table } from "../src/canvas/keys.ts";
 import { ulid } from "../src/canvas/ids.ts";
@@ -63,4 +63,37 @@ test("times are written as the server writes them", () => {
   assert.equal(length(41_000), "41 s");
   assert.equal(length(245_000), "4 min 05 s");
   assert.equal(length(7_800_000), "2 h 10 min");
+});
+
+// seen is where a box of the graph stands in the stage.
+const seen = (look, box) => ({ x: look.x + box.x * look.k, y: look.y + box.y * look.k, w: box.w * look.k, h: box.h * look.k });
+const inside = (look, box, w, h) => {
+  const s = seen(look, box);
+  return s.x >= 0 && s.y >= 0 && s.x + s.w <= w && s.y + s.h <= h;
+};
+// chain and fan are the extent of n cards in a row, and below each other.
+const chain = (n) => ({ x: 0, y: 0, w: n * 270 - 80, h: 76 });
+const fan = (n) => ({ x: 0, y: 0, w: 420, h: n * 100 - 24 });
+
+test("a graph opens at a size that is read with ease", () => {
+  const desk = [700, 560];
+  const phone = [390, 320];
+  const first = { x: 0, y: 0, w: 190, h: 76 };
+  for (const [w, h] of [desk, phone]) {
+    const look = opening(w, h, chain(4), first);
+    assert.equal(look.k, 0.85, `a chain of four at ${w}`);
+    assert.ok(inside(look, first, w, h - 62), `its first card is in view at ${w}`);
+    assert.equal(opening(w, h, first, first).k, 1, `one card at ${w}`);
+  }
+  assert.ok(whole(...desk, chain(4)).k < 0.85, "all of it would be smaller");
+  const high = opening(...desk, fan(8), first);
+  assert.ok(high.k < 0.85 && inside(high, fan(8), ...desk), "what is only too high is shown whole while it can be read");
+  const net = { x: 0, y: 0, w: 1200, h: 376 };
+  const rows = opening(...phone, net, first);
+  assert.ok(rows.k >= 0.55 && seen(rows, net).y >= 0 && seen(rows, net).y + seen(rows, net).h <= 320 - 62, "no row of a graph that is long and a little high is cut");
+  for (const n of [40, 500]) {
+    const middle = { x: 0, y: Math.floor(n / 2) * 100, w: 190, h: 76 };
+    assert.ok(inside(opening(...desk, fan(n), middle), middle, ...desk), `the beginning of ${n} cards is in view`);
+  }
+  assert.equal(opening(0, 0, chain(4), first), undefined, "without a stage there is nothing to show");
 });

@@ -232,7 +232,7 @@ func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	}
 	c.State = engine.Waiting
 	if fired, ok := d.Fired[t.ID]; ok {
-		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04 UTC")
+		c.State, c.Sub = engine.Succeeded, "fired "+fired.UTC().Format("15:04:05") // as all times, in the zone of who looks once the browser has it
 		if c.ByHand = t.ID == d.ByHand; c.ByHand {
 			c.Sub = "started by hand" // there is no room for the time, which its panel says
 		}

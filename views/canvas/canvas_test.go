@@ -117,7 +117,7 @@ func TestARunShowsStatesInThreeWaysAndTakenEdges(t *testing.T) {
 
 	for _, want := range []string{
 		`class="node ok"`, "#check", ">Succeeded<", "612,440 rows", `class="node run"`, "#loader-circle", "--done:56.5%",
-		"fired 12:00 UTC", ">Waiting<", `data-status="waiting"`,
+		"fired 12:00:00", ">Waiting<", `data-status="waiting"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the run lacks %q", want)

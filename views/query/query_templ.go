@@ -210,7 +210,7 @@ func Page(v View) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = show.Empty("terminal", "SQL over the catalog", "Every statement only reads. It sees the tables on the left and nothing else of this machine.").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = show.Empty("terminal", "SQL over the catalog", "Every statement only reads. It sees the tables of the catalog, which are listed here, and nothing else of this machine.").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -23,7 +23,21 @@ func (v View) failed() []engine.NodeRun {
 	return list
 }
 
-// failedWords names the first that failed, and says how many there are.
-func failedWords(failed []engine.NodeRun) string {
-	return show.Count(int64(len(failed))) + " failed: " + failed[0].Name
+// saysFailed reports a run whose outcome is that nodes of it failed: one pill then says
+// both that and which.
+func (v View) saysFailed() bool {
+	return v.Run.Outcome == engine.RunFailed || v.Run.Outcome == engine.RunPartlyFailed
+}
+
+// failedSign names the first that failed, and says how many there are.
+func (v View) failedSign(failed []engine.NodeRun) show.Sign {
+	if !v.saysFailed() {
+		return show.Sign{Icon: "x", Word: show.Count(int64(len(failed))) + " failed: " + failed[0].Name, Hue: "bad"}
+	}
+	sign := show.OfRun(v.Run)
+	sign.Word += ": " + failed[0].Name
+	if more := len(failed) - 1; more > 0 {
+		sign.Word += " and " + show.Count(int64(more)) + " more"
+	}
+	return sign
 }

@@ -167,6 +167,9 @@ func (n Node) subtitle() string {
 	if n.Attempt.Version > 0 { // it has one when it is taken up
 		kind += fmt.Sprintf(" v%d", n.Attempt.Version)
 	}
+	if n.Attempt.State == engine.Skipped {
+		return kind + " · did not run"
+	}
 	text := fmt.Sprintf("%s · attempt %d", kind, n.Attempt.Attempt)
 	if n.Attempt.Start > 1 {
 		text += fmt.Sprintf(" of start %d", n.Attempt.Start)
@@ -174,12 +177,18 @@ func (n Node) subtitle() string {
 	return text
 }
 
+// traced reports an error of several lines.
+func traced(text string) bool { return strings.Contains(strings.TrimSpace(text), "\n") }
+
 func (n Node) objectHref() string {
 	if n.Ref.Kind == engine.KindCrawler {
 		return "/crawlers/" + string(n.Ref.ID)
 	}
 	return "/jobs/" + string(n.Ref.ID)
 }
+
+// Fell reports an attempt that ended badly: its log opens at its end, where the reason is.
+func (n Node) Fell() bool { return show.OfState(n.Attempt.State).Hue == "bad" }
 
 // Log is one piece of an attempt's log.
 type Log struct {

@@ -807,7 +807,7 @@ func origin(v View) templ.Component {
 			}
 		}
 		if len(v.Skipped) > 0 {
-			templ_7745c5c3_Err = show.Note("warn", "skip-forward", "Told not to run: "+strings.Join(v.Skipped, ", ")+". What waits for its success goes on as if it had succeeded.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Note("warn", "skip-forward", "Told not to run: "+strings.Join(v.Skipped, ", ")+"."+v.goesOn()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

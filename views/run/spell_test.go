@@ -69,8 +69,16 @@ func TestTheHeadNamesTheNodeThatFailedFirst(t *testing.T) {
 
 	failed := both.Index().failed()
 
-	if len(failed) != 2 || failedWords(failed) != "2 failed: check" {
+	if len(failed) != 2 || both.failedSign(failed).Word != "2 failed: check" {
 		t.Errorf("failed are %+v, want check and then load", failed)
+	}
+	for outcome, want := range map[engine.Outcome]string{
+		engine.RunFailed: "Failed: check and 1 more", engine.RunPartlyFailed: "Partly failed: check and 1 more", engine.RunStopped: "2 failed: check",
+	} {
+		both.Run.Outcome = outcome
+		if got := both.failedSign(failed).Word; got != want {
+			t.Errorf("of a run that ended %s the head says %q, want %q", outcome, got, want)
+		}
 	}
 	if list := alone.Index().failed(); len(list) != 0 {
 		t.Errorf("a run of one job alone names %+v", list)

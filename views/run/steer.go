@@ -38,6 +38,37 @@ func (v View) waitsToBeSkipped(card string) bool {
 	return !had
 }
 
+// wentOn says what became of what waits for the success of a node that a person has
+// skipped; "" where nothing does.
+func (n Node) wentOn() string {
+	if !n.View.awaited(n.Ref) {
+		return ""
+	}
+	return " What waits for its success went on as if it had succeeded."
+}
+
+// goesOn says the same of all nodes that a person has told the run to skip.
+func (v View) goesOn() string {
+	for card := range v.Run.Skips {
+		if ref, err := engine.ParseRef(card); err == nil && v.awaited(ref) {
+			return " What waits for its success goes on as if it had succeeded."
+		}
+	}
+	return ""
+}
+
+// awaited reports whether a trigger waits for the success of ref.
+func (v View) awaited(ref engine.Ref) bool {
+	for _, t := range v.Run.Body.Triggers {
+		for _, c := range t.Predicate.Conditions {
+			if c.Ref == ref && c.Meets(engine.Succeeded) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // toSkip are the cards of the nodes that wait to be skipped, parted by blanks, as the
 // browser's module reads them.
 func (v View) toSkip() string {

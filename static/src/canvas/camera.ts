@@ -1,5 +1,5 @@
 // Where the reader looks: pan and zoom of the world in the stage.
-import { Box, zoomRange } from "./geometry";
+import { Box, opening, whole, zoomRange } from "./geometry";
 import { Point } from "./types";
 
 export class Camera {
@@ -65,23 +65,12 @@ export class Camera {
   }
 
   private whole(box: Box | undefined): void {
-    const { w, h } = this;
-    if (!box || w === 0) return;
-    const edge = 40;
-    this.k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - 2 * edge) / box.h), zoomRange.least), 1);
-    this.x = Math.max((w - box.w * this.k) / 2, w < 500 ? 10 : 0) - box.x * this.k;
-    this.y = (h - box.h * this.k) / 2 - box.y * this.k;
+    if (box) Object.assign(this, whole(this.w, this.h, box) ?? {});
   }
 
-  // begin is the first look: everything, or, where that would be too small to
-  // read, the card with which the graph begins.
+  // begin is the first look.
   begin(box: Box | undefined, first: Box | undefined): void {
-    this.whole(box);
-    if (first && this.k < 0.55) {
-      this.k = 0.7;
-      this.x = 24 - first.x * this.k;
-      this.y = this.h / 2 - (first.y + first.h / 2) * this.k;
-    }
+    if (box && first) Object.assign(this, opening(this.w, this.h, box, first) ?? {});
     this.show();
   }
 

@@ -50,3 +50,38 @@ export function nearest(from: Box, way: "left" | "right" | "up" | "down", boxes:
   }
   return best;
 }
+
+// Look is where a camera stands: the place of the world's corner in the stage, and
+// its scale.
+export interface Look {
+  x: number;
+  y: number;
+  k: number;
+}
+
+const edge = 40; // beside what is shown whole, 30 above it
+const bar = 62; // the toolbar at the foot of the stage, under which nothing is put
+const readable = 0.85; // the scale below which words are too small to read with ease,
+const legible = 0.55; // and the one below which they cannot be read
+
+// whole shows all of box in a stage of that size; nothing where there is no stage.
+export function whole(w: number, h: number, box: Box): Look | undefined {
+  if (w === 0) return undefined;
+  const k = Math.min(Math.max(Math.min((w - 2 * edge) / box.w, (h - bar - 40) / box.h), zoomRange.least), 1);
+  return { k, x: (w - box.w * k) / 2 - box.x * k, y: (h - bar + 20 - box.h * k) / 2 - box.y * k };
+}
+
+// opening is the first look at a graph: all of it, where that can be read with ease.
+// Where it is only too long, its beginning is shown so large that it can be; where it is
+// too high as well, as large as its height allows, or if nobody could read that, the
+// card it begins with.
+export function opening(w: number, h: number, box: Box, first: Box): Look | undefined {
+  const all = whole(w, h, box);
+  if (!all || all.k >= readable) return all;
+  const room = h - bar; // above the toolbar
+  const high = Math.min((room - 32) / box.h, readable);
+  if (high < readable && all.k >= legible) return all;
+  const begin = high >= legible ? box : first;
+  const k = high >= legible ? high : 0.7;
+  return { k, x: 24 - begin.x * k, y: (room + 16) / 2 - (begin.y + begin.h / 2) * k };
+}

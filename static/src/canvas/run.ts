@@ -5,6 +5,7 @@
 // those that come together are shown together, in the next frame.
 import { clock, length } from "./length";
 import { Edge } from "./model";
+import { clockOf } from "../clock";
 import { Rows } from "./rows";
 import { Data } from "./types";
 import { stateWord, View } from "./view";
@@ -77,7 +78,10 @@ export class RunView {
       add(this.leaving, line.edge.from, line);
       if (line.edge.trigger) add(this.joining, line.edge.trigger, line);
     }
-    for (const [id, card] of view.cards) this.time(id, card);
+    for (const [id, card] of view.cards) {
+      this.time(id, card);
+      this.firing(id, card);
+    }
     setInterval(() => this.tick(), 1000);
   }
 
@@ -195,7 +199,14 @@ export class RunView {
       for (const { path } of lines ?? []) path.classList.add("taken");
     }
     const hand = this.data.byHand?.card === id ? this.data.byHand : undefined;
-    this.trigger(id, "succeeded", hand ? "started by hand" : `fired ${at.slice(11, 16)} UTC`, hand?.word);
+    this.trigger(id, "succeeded", hand ? "started by hand" : firedAt(at), hand?.word);
+  }
+
+  // firing says in the zone of whoever looks when a trigger fired that had done so
+  // before the page was there.
+  private firing(id: string, card: HTMLElement): void {
+    const { kind = "", status, started } = card.dataset;
+    if (started && status === "succeeded" && kind !== "job" && kind !== "crawler" && this.data.byHand?.card !== id) this.view.fill(card, { sub: firedAt(started) });
   }
 
   private dead(id: string): void {
@@ -261,6 +272,8 @@ function add(to: Map<string, Line[]>, key: string, line: Line): void {
   if (lines) lines.push(line);
   else to.set(key, [line]);
 }
+
+const firedAt = (at: string): string => `fired ${clockOf(new Date(at))}`;
 
 const many = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
