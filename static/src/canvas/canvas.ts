@@ -226,6 +226,9 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   about(card: string): string {
     return this.sync ? about(this.sync.body, card) : "";
   }
+  joined(card: string, side: "before" | "after"): boolean {
+    return this.graph[side](card).length > 0;
+  }
   askRun(): void {
     void window.htmx?.ajax("GET", `/workflows/${this.workflow}/publish?then=run&typed=yes`, { source: this, target: "body", swap: "beforeend" });
   }

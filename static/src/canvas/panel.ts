@@ -18,6 +18,7 @@ export interface Host {
   stays(card: string): void; // the panel could not be left
   typed(unsaved: boolean): void;
   about(card: string): string; // all that the panel shows of a card and the graph knows
+  joined(card: string, side: "before" | "after"): boolean; // whether a line leads to the card, or on from it
   askRun(): void; // what was typed is saved, and is not what runs yet
   known(): number; // the change up to which the graph is what the server has; Infinity with what is on its way
 }
@@ -144,6 +145,10 @@ export class Panel {
   // than it did, unless the panel itself has saved that. What was typed stays.
   follow(): void {
     if (this.shown === undefined || this.leaves) return;
+    // What is only missing is not said any longer, even beside text that is not saved.
+    for (const note of this.box?.querySelectorAll<HTMLElement>("[data-lacks]") ?? []) {
+      note.hidden = this.host.joined(this.shown, note.dataset["lacks"] as "before" | "after");
+    }
     const about = this.host.about(this.shown);
     if (about === this.about) return;
     this.about = about;
@@ -209,8 +214,11 @@ export class Panel {
     const focused = focusIn(box);
     box.inert = true; // what would be typed now would be lost
     await this.settled();
+    const about = this.host.about(this.shown ?? "");
     await window.htmx?.ajax("POST", form.action, { source: form, target: "#panel", swap: "innerHTML" });
     box.inert = false;
+    this.about = about; // the answer may know less of the graph than was drawn meanwhile
+    this.follow();
     const wrong = box.querySelector<HTMLElement>("[aria-invalid=true]");
     if (wrong) {
       fold("panel", false); // what is wrong is to be seen
