@@ -8,7 +8,7 @@ import (
 
 // State is what flow asks about a run besides its graph. The store answers
 // from the rows of the transaction it has open, so that two nodes that end at
-// once can't both see the other as open: the run's row is locked first.
+// once can't both see the other as open: the run is locked first.
 type State interface {
 	// TriggerRun returns how far a trigger of the run has come, as it was written
 	// last; zero where it was not. What it has started may say more.
@@ -62,7 +62,7 @@ type Writes struct {
 }
 
 // Step is one thing that happened to a run. The store calls Decide inside a
-// transaction that holds the run's row, and writes what it returns. Decide may
+// transaction that holds the run, or on what it remembers of it, and writes what it returns. Decide may
 // be called again should the transaction fail, so it changes nothing itself.
 type Step struct {
 	Run engine.ID
