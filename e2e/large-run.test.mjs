@@ -203,7 +203,7 @@ const scrolled = (page) => page.evaluate(() => ({
 
 test("the page of a run does not scroll into blank space", async () => {
   for (const [path, size, parts] of [
-    [wide, { width: 1440, height: 900 }, ["timeline"]],
+    [wide, { width: 1440, height: 900 }, ["gantt"]],
     [wide, { width: 390, height: 844 }, ["main"]],
     [brief, { width: 390, height: 844 }, ["main"]],
   ]) {
