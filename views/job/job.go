@@ -53,31 +53,29 @@ type View struct {
 
 func (v View) href(tail string) string { return "/jobs/" + string(v.Draft.ID) + tail }
 
-// runs says which version runs.
-func (v View) runs() string {
-	if v.Draft.Version == 0 {
-		return "Never published; "
-	}
-	return "v" + strconv.Itoa(v.Draft.Version) + " runs; "
-}
-
 // stands says what runs, and how the form as it was drawn differs from it.
 func (v View) stands() string {
+	runs := "v" + strconv.Itoa(v.Draft.Version) + " runs"
 	switch {
 	case v.Form.Unsaved:
 		return v.typed()
 	case v.Draft.Version == 0:
 		return "Never published; it can run once it is."
 	case v.Form.Shown == v.Draft.Version, v.Form.Shown == 0 && !v.Draft.Open:
-		return "v" + strconv.Itoa(v.Draft.Version) + " runs, as shown."
+		return runs + ", as shown."
 	case v.Form.Shown > 0:
-		return v.runs() + "v" + strconv.Itoa(v.Form.Shown) + " is shown."
+		return runs + "; v" + strconv.Itoa(v.Form.Shown) + " is shown."
 	}
-	return v.runs() + "the draft differs from it."
+	return runs + "; the draft differs from it."
 }
 
 // typed says it once something is typed, which no draft has.
-func (v View) typed() string { return v.runs() + "what is typed here is not saved." }
+func (v View) typed() string {
+	if v.Draft.Version == 0 {
+		return "What is typed here is not saved."
+	}
+	return "v" + strconv.Itoa(v.Draft.Version) + " runs; what is typed here is not saved."
+}
 
 // pools are the choices of the form; one that was deleted stays until another
 // is chosen.
