@@ -124,6 +124,11 @@ test("the command that the panel shows starts a run, once", async () => {
   await page.getByTestId("make-secret").click();
   await page.getByTestId("secret").waitFor();
   const command = await page.getByTestId("curl").textContent();
+  const anew = page.waitForResponse((r) => r.request().method() === "GET" && /\/cards\/[^/]+$/.test(new URL(r.url()).pathname));
+  await page.evaluate(() => document.body.dispatchEvent(new CustomEvent("dogear:workflows-changed")));
+  await (await anew).finished();
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  assert.ok(await page.getByTestId("secret").isVisible(), "a panel that is drawn anew keeps the secret, which is shown this once");
 
   const taken = JSON.parse(execFileSync("bash", ["-c", command], { encoding: "utf8" }));
 

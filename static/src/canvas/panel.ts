@@ -32,6 +32,7 @@ export class Panel {
   private saving: Promise<boolean> | undefined;
   private about = ""; // what the graph said of the card when its panel was drawn
   private seq = 0; // the change up to which the panel is drawn
+  private anew = false; // the card that is asked for is the one that is shown
 
   constructor(
     private box: HTMLElement | null,
@@ -76,12 +77,14 @@ export class Panel {
       void this.save();
     });
     document.addEventListener("click", (event) => this.leaving(event), { capture: true });
-    // What is typed while a refresh is on its way stays.
+    // What is typed while a refresh is on its way stays, and so does what is shown
+    // only once.
     box.addEventListener("htmx:before:swap", (event) => {
       const { ctx } = (event as CustomEvent<{ ctx: { sourceElement: Element } }>).detail;
-      if (ctx.sourceElement !== box || !this.unsaved) return;
+      const once = this.anew && box.querySelector("[data-once]") !== null;
+      if (ctx.sourceElement !== box || !(this.unsaved || once)) return;
       event.preventDefault();
-      this.warn();
+      if (this.unsaved) this.warn();
     });
     document.body.addEventListener("dogear:workflows-changed", () => this.refresh()); // published, perhaps elsewhere
     for (const kind of ["jobs", "crawlers"]) {
@@ -249,6 +252,7 @@ export class Panel {
     if (turn !== this.asked || !box) return;
     const same = card === this.shown;
     if (same && this.unsaved) return this.warn();
+    this.anew = same;
     const focused = same ? focusIn(box) : "";
     const about = this.host.about(card);
     this.shown = undefined; // from here on an answer may come at any moment
