@@ -12,15 +12,7 @@ import (
 // has ended: a server with a million node runs behind it starts as fast as one
 // with none.
 func TestWhatIsOpenIsFoundWithoutHistory(t *testing.T) {
-	keys, err := secret.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "dogear.db"), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close() }()
+	store := empty(t)
 	for name, query := range map[string]string{
 		"what is under way": selectNode + store.orphans(),
 		"what is open":      selectNode + " WHERE " + store.openNodes(),
@@ -36,15 +28,7 @@ func TestWhatIsOpenIsFoundWithoutHistory(t *testing.T) {
 
 // TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses: and through no others.
 func TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses(t *testing.T) {
-	keys, err := secret.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "dogear.db"), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close() }()
+	store := empty(t)
 
 	got := planOf(t, store, store.openOfEnded())
 
@@ -55,6 +39,18 @@ func TestTheWatchdogLooksAtTheNodesOfTheRunsItChooses(t *testing.T) {
 
 // TestTheHistoryOfAJobLooksAtNoOtherNodes than its own.
 func TestTheHistoryOfAJobLooksAtNoOtherNodes(t *testing.T) {
+	store := empty(t)
+
+	got := planOf(t, store, strings.NewReplacer("LIMIT ?", "LIMIT 5").Replace(selectHistory))
+
+	if !strings.Contains(got, "SEARCH node_run USING PRIMARY KEY (run_id=? AND ref=?)") || !strings.Contains(got, "SEARCH part USING PRIMARY KEY (ref=?)") {
+		t.Errorf("the plan is %q, want one that asks for the nodes of the job in chosen runs alone", got)
+	}
+}
+
+// empty opens a store in a new file.
+func empty(t *testing.T) *Store {
+	t.Helper()
 	keys, err := secret.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
@@ -63,13 +59,8 @@ func TestTheHistoryOfAJobLooksAtNoOtherNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }()
-
-	got := planOf(t, store, strings.NewReplacer("LIMIT ?", "LIMIT 5").Replace(selectHistory))
-
-	if !strings.Contains(got, "SEARCH node_run USING PRIMARY KEY (run_id=? AND ref=?)") || !strings.Contains(got, "SEARCH part USING PRIMARY KEY (ref=?)") {
-		t.Errorf("the plan is %q, want one that asks for the nodes of the job in chosen runs alone", got)
-	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
 }
 
 // planOf is how SQLite would answer a query with at most two arguments.

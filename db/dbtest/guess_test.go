@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"dogear/db"
 	"dogear/db/dbtest"
 	"dogear/engine"
@@ -29,9 +31,14 @@ func begins(t *testing.T, store *db.Store, job engine.ID) engine.NodeRun {
 // moves lets a node go to a state, where its job may run once at a time, and
 // returns what was known of the job.
 func moves(store *db.Store, key engine.NodeKey, to engine.State) (head flow.Head, err error) {
-	written := store.Commit(context.Background(), []flow.Step{{Run: key.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+	return head, store.Commit(context.Background(), []flow.Step{moving(key, to, &head)})[0].Err
+}
+
+// moving is the step of moves.
+func moving(key engine.NodeKey, to engine.State, head *flow.Head) flow.Step {
+	return flow.Step{Run: key.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
 		n := st.NodeRuns(key.Ref)[0]
-		if head = st.Head(key.Ref); to == engine.Starting && !st.Room(&n, 1, 0) {
+		if *head = st.Head(key.Ref); to == engine.Starting && !st.Room(&n, 1, 0) {
 			return flow.Writes{}, errFull
 		}
 		open := 0
@@ -44,8 +51,7 @@ func moves(store *db.Store, key engine.NodeKey, to engine.State) (head flow.Head
 			open = -1
 		}
 		return flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, OpenNodes: open}, nil
-	}}})
-	return head, written[0].Err
+	}}
 }
 
 // TestWhatAnotherServerChangedIsSeen: a server goes by what it remembers of its
@@ -107,6 +113,104 @@ func TestWhatAnotherServerChangedIsSeen(t *testing.T) {
 				t.Errorf("version %d of the job starts, want %d", head.Version, tt.version)
 			}
 		})
+	}
+}
+
+// remembered makes a published job, which a server remembers from a run, and a run of
+// it that waits.
+func remembered(t *testing.T, store *db.Store, name string) (job engine.ID, waits engine.NodeRun) {
+	t.Helper()
+	job, err := store.CreateJob(t.Context(), name, engine.JobBody{Kind: engine.JobSQL, SQL: &engine.SQLJob{}}, "owner", dbtest.Noon)
+	must(t, err)
+	_, err = store.PublishJob(t.Context(), job, "owner", dbtest.Noon)
+	must(t, err)
+	first := begins(t, store, job)
+	for _, to := range []engine.State{engine.Starting, engine.Succeeded} {
+		_, err = moves(store, first.Key(), to)
+		must(t, err)
+	}
+	return job, begins(t, store, job)
+}
+
+// TestWhatAnotherServerChangedOfOneIsSeenInAGroup, of which each step goes by another
+// run and another job.
+func TestWhatAnotherServerChangedOfOneIsSeenInAGroup(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		meanwhile func(t *testing.T, other *db.Store, job engine.ID)
+		version   int // of the job that was changed
+		refused   bool
+	}{
+		"nothing": {func(*testing.T, *db.Store, engine.ID) {}, 1, false},
+		"the job was published anew": {func(t *testing.T, other *db.Store, job engine.ID) {
+			t.Helper()
+			draft, err := other.JobDraft(t.Context(), job)
+			must(t, err)
+			draft.Body.Retries = 3
+			_, err = other.SaveJobDraft(t.Context(), job, draft.Body, draft.Seq, "owner", dbtest.Noon)
+			must(t, err)
+			_, err = other.PublishJob(t.Context(), job, "owner", dbtest.Noon)
+			must(t, err)
+		}, 2, false},
+		"the job runs there": {func(t *testing.T, other *db.Store, job engine.ID) {
+			t.Helper()
+			n := begins(t, other, job)
+			_, err := moves(other, n.Key(), engine.Starting)
+			must(t, err)
+		}, 1, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := dbtest.PostgresAddress(t)
+			one, other := dbtest.Open(t, address), dbtest.Open(t, address)
+			_, kept := remembered(t, one, "kept")
+			job, changed := remembered(t, one, "changed")
+			tt.meanwhile(t, other, job)
+
+			var heads [2]flow.Head
+			written := one.Commit(t.Context(), []flow.Step{moving(kept.Key(), engine.Starting, &heads[0]), moving(changed.Key(), engine.Starting, &heads[1])})
+
+			if written[0].Err != nil || heads[0].Version != 1 {
+				t.Errorf("the job that nobody changed: version %d, %v", heads[0].Version, written[0].Err)
+			}
+			if (written[1].Err != nil) != tt.refused || heads[1].Version != tt.version {
+				t.Errorf("the other: version %d, %v; want version %d, refused: %t", heads[1].Version, written[1].Err, tt.version, tt.refused)
+			}
+		})
+	}
+}
+
+// TestAGroupWaitsForWhoHasLockedOneOfItsRuns: a server that decides from the rows is
+// not overtaken again and again by one that decides from memory.
+func TestAGroupWaitsForWhoHasLockedOneOfItsRuns(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	store := dbtest.Open(t, address)
+	_, one := remembered(t, store, "one")
+	_, two := remembered(t, store, "two")
+	lock, err := pgx.Connect(t.Context(), address)
+	must(t, err)
+	defer func() { must(t, lock.Close(context.Background())) }()
+	_, err = lock.Exec(t.Context(), `SELECT pg_advisory_lock(hashtextextended($1, 0))`, string(two.Run))
+	must(t, err)
+	done := make(chan []flow.Written, 1)
+	go func() {
+		var heads [2]flow.Head
+		done <- store.Commit(context.Background(), []flow.Step{moving(one.Key(), engine.Starting, &heads[0]), moving(two.Key(), engine.Starting, &heads[1])})
+	}()
+	select {
+	case w := <-done:
+		t.Errorf("the group was written while somebody had one of its runs: %v, %v", w[0].Err, w[1].Err)
+		return
+	case <-time.After(300 * time.Millisecond):
+	}
+
+	_, err = lock.Exec(t.Context(), `SELECT pg_advisory_unlock_all()`)
+	must(t, err)
+
+	for _, w := range <-done {
+		must(t, w.Err)
 	}
 }
 
