@@ -73,7 +73,7 @@ test("a bookmark is paused from the list, stays where it is while its job reads,
   assert.equal(await figure(page, "Waiting").innerText(), waits);
 
   await list.getByRole("button", { name: "Resume sales_csv" }).click();
-  await row.locator(".pill", { hasText: "Enabled" }).waitFor();
+  await row.locator(".pill", { hasText: /^\s*On\s*$/ }).waitFor();
   await ran();
   assert.equal(await figure(await opened(), "Waiting").innerText(), "0 files");
 });

@@ -61,7 +61,7 @@ func (v View) state() show.Sign {
 	if v.Mark.Paused {
 		return show.Sign{Icon: "pause", Word: "Paused", Hue: "warn"}
 	}
-	return show.Sign{Icon: "bookmark", Word: "Enabled", Hue: "acc"}
+	return show.Sign{Icon: "bookmark", Word: "On", Hue: "acc"}
 }
 
 // isCrawl reports a crawler's ledger, which only crawls move.

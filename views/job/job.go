@@ -120,7 +120,7 @@ func (f Fields) froms() []string {
 }
 
 var (
-	bookmarkModes = []form.Choice{{string(engine.BookmarkOn), "Enabled"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
+	bookmarkModes = []form.Choice{{string(engine.BookmarkOn), "On"}, {string(engine.BookmarkPaused), "Paused"}, {string(engine.BookmarkOff), "Off"}}
 	readModes     = []form.Choice{{string(engine.ReadNew), "What is new"}, {string(engine.ReadAll), "All of it, each time"}, {string(engine.ReadCompare), "New or changed rows"}}
 	readFormats   = []form.Choice{{string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON"}, {string(engine.Parquet), "Parquet"}}
 	writeFormats  = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.CSV), "CSV"}, {string(engine.JSON), "JSON lines"}}

@@ -22,7 +22,7 @@ func (n Node) noBookmark() string {
 	case n.Ran.SQL != nil && !slices.ContainsFunc(n.Ran.SQL.Sources, func(s engine.Source) bool { return s.Read != engine.ReadAll }):
 		return "Every source of this job is read whole each time, so there is nothing to remember."
 	}
-	return "Bookmark enabled, nothing committed yet: it is there once the job has read something and succeeded."
+	return "Bookmark on, nothing committed yet: it is there once the job has read something and succeeded."
 }
 
 // became says what became of a bookmark in this run.
@@ -43,5 +43,5 @@ func (n Node) became(m Move) string {
 	case n.Ran != nil && n.Ran.Bookmark == engine.BookmarkOff:
 		return "The bookmark of the job was off, so nothing was committed."
 	}
-	return "Bookmark enabled, nothing committed: there was nothing new to read."
+	return "Bookmark on, nothing committed: there was nothing new to read."
 }
