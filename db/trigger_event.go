@@ -59,7 +59,7 @@ func (s *Store) takesEvents(ctx context.Context, tx bun.Conn, trigger engine.ID,
 		return 0, fmt.Errorf("read an event trigger: %w", err)
 	}
 	if active == 0 {
-		return 0, engine.Errorf(engine.Conflict, "The trigger is paused. Enable it in the editor and publish, or by dogear trigger on; then send the event again.")
+		return 0, engine.Errorf(engine.Conflict, "The trigger is off. Turn it on in its panel, or by dogear trigger on; then send the event again.")
 	}
 	err = tx.Conn.QueryRowContext(ctx, s.bind(`SELECT count(*) FROM trigger_event WHERE trigger_id = ? AND run_id = '' AND note = ''`), string(trigger)).Scan(&waiting)
 	if err != nil {

@@ -66,14 +66,14 @@ test("A05 and A09 triggers that nobody turns off have no switch; one of events h
 
   await trigger(page, "calls").click();
   await page.getByTestId("driven").getByText("Events drive it").waitFor();
-  const takes = page.locator("#panel").getByLabel("Takes events");
-  const paused = trigger(page, "calls").getByText("Paused", { exact: true });
-  await paused.waitFor(); // so it was imported: the sample starts the job by itself
+  const takes = page.locator("#panel").getByLabel("On", { exact: true });
+  const off = trigger(page, "calls").getByText("Off", { exact: true });
+  await off.waitFor(); // so it was imported: the sample starts the job by itself
   assert.equal(await takes.isChecked(), false);
   await looked(page, "event-driven");
   await takes.check();
   await page.getByTestId("save-panel").click();
-  await paused.waitFor({ state: "detached" });
+  await off.waitFor({ state: "detached" });
   assert.equal(await takes.isChecked(), true);
   await trigger(page, "by hand").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Rename" }).waitFor();
@@ -81,7 +81,7 @@ test("A05 and A09 triggers that nobody turns off have no switch; one of events h
   await page.keyboard.press("Escape");
   await trigger(page, "by hand").click();
   await page.getByTestId("driven").getByText("Publishing it starts nothing").waitFor();
-  assert.equal(await page.locator("#panel").getByLabel("Enabled").count(), 0);
+  assert.equal(await page.locator("#panel").getByLabel("On", { exact: true }).count(), 0);
   await page.keyboard.press("d");
   await page.getByTestId("ask-run").click();
   const dialog = page.getByTestId("start-dialog");

@@ -35,7 +35,7 @@ async function discard(page) {
   return dialog;
 }
 
-test("a schedule that only the draft pauses says so, is discarded, and an undo pauses it again", async () => {
+test("a schedule that is off in the draft alone says so, is discarded, and an undo turns it off again", async () => {
   const page = await house.page(workflow);
   const schedule = card(page, "scheduled").first();
   await schedule.click();
@@ -43,21 +43,21 @@ test("a schedule that only the draft pauses says so, is discarded, and an undo p
   await page.getByTestId("save-panel").click();
   await saved(page);
 
-  await schedule.getByText("Paused in the draft").waitFor();
-  assert.match(await schedule.locator("[data-slot=sub]").getAttribute("title"), /^Version \d+ still fires until you publish\.$/);
+  await schedule.getByText("Off in the draft").waitFor();
+  assert.match(await schedule.locator("[data-slot=sub]").getAttribute("title"), /^Version \d+ still fires until you publish, or turn it off now\.$/);
   const [wide, room] = await schedule.locator("[data-slot=sub]").evaluate((e) => [e.scrollWidth, e.clientWidth]);
   assert.ok(wide <= room, `the words are ${wide} px wide, and have ${room}`);
   await page.locator("#panel").getByText("still fires until you publish").waitFor();
-  await picture(page, "paused-in-draft");
+  await picture(page, "off-in-draft");
   const dialog = await discard(page);
-  assert.match(await dialog.innerText(), /Enabled/);
+  assert.match(await dialog.innerText(), /Switch/);
   await picture(page, "discard-dialog");
   await dialog.getByTestId("confirm-discard").click();
   await page.locator("#edit-head", { hasNotText: "not published" }).waitFor();
-  assert.doesNotMatch(await schedule.innerText(), /Paused/);
+  assert.doesNotMatch(await schedule.innerText(), /Off/);
 
   await page.locator("[data-act=undo]").click();
-  await schedule.getByText("Paused in the draft").waitFor();
+  await schedule.getByText("Off in the draft").waitFor();
   await page.locator("#edit-head").getByText("1 change not published").waitFor();
   await (await discard(page)).getByTestId("confirm-discard").click();
   await page.locator("#edit-head", { hasNotText: "not published" }).waitFor();

@@ -134,30 +134,30 @@ test("run again offers the properties, filled in", async () => {
   await page.locator("#run-head .pill", { hasText: "Partly failed" }).waitFor({ timeout: 30_000 });
 });
 
-test("an event trigger is paused in its panel, and the list says what starts the workflow", async () => {
+test("an event trigger is turned off in its panel, and the list says what starts the workflow", async () => {
   const list = await house.page("/workflows");
   await list.getByText("and by events").waitFor();
   await list.getByRole("link", { name: "nightly load" }).first().click();
   await list.waitForURL(/\/workflows\/[0-9A-Z]{26}/);
   await list.locator("dog-canvas.ready").waitFor();
   await list.locator("dog-canvas li[data-kind=event]").click();
-  const takes = list.getByLabel("Takes events");
+  const takes = list.locator("#panel").getByLabel("On", { exact: true });
   await takes.uncheck();
   await list.getByTestId("save-panel").click();
-  await list.locator("dog-canvas li[data-kind=event]").getByText("Paused").waitFor();
-  await looked(list, "event-paused");
+  await list.locator("dog-canvas li[data-kind=event]").getByText("Off").waitFor();
+  await looked(list, "event-off");
   await list.getByRole("button", { name: /^Publish/ }).first().click();
   const dialog = list.locator("dialog[open]");
   await dialog.getByRole("button", { name: /publish/i }).last().click();
   await dialog.waitFor({ state: "detached" });
 
   const then = await house.page("/workflows");
-  await then.getByText("1 event trigger paused").waitFor();
+  await then.getByText("1 event trigger off").waitFor();
   cli(["trigger", "on", "nightly load", "files"]);
   cli(["trigger", "off", "nightly load", "daily at two"]);
-  await then.getByText("1 schedule paused").waitFor();
+  await then.getByText("1 schedule off").waitFor();
   await then.getByText("By events").waitFor();
-  await looked(then, "workflows-paused");
+  await looked(then, "workflows-off");
 });
 
 test("the dialog of a run that goes on lists what is new in the newest definition", async () => {

@@ -29,7 +29,7 @@ jobs:
 `;
 const dogear = (input, ...args) => execFileSync(binary, [...args, "--data", house.data], { input, encoding: "utf8" });
 const card = (page, kind) => page.locator(`dog-canvas li[data-kind=${kind}]`);
-const switchOf = (page) => page.locator("#panel").getByLabel("Enabled");
+const switchOf = (page) => page.locator("#panel").getByLabel("On", { exact: true });
 const middle = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
 
 async function pull(page, from, ...stops) {
@@ -89,7 +89,7 @@ test("a trigger that is turned off in a terminal is off in the panel, and nothin
   dogear("", "trigger", "off", "turned", "turned at night");
 
   await page.waitForFunction(() => !document.querySelector("#panel input[name=enabled]").checked);
-  await card(page, "scheduled").getByText("Paused").waitFor();
+  await card(page, "scheduled").getByText("Off").waitFor();
   await page.getByTestId("version").getByText(/^v2/).waitFor();
   await page.getByTestId("publish").waitFor({ state: "detached" });
 });
@@ -163,11 +163,14 @@ test("undo does not turn back what a terminal has turned", async () => {
   await page.locator("dog-canvas.ready").waitFor();
   assert.equal(await undo.getAttribute("aria-disabled"), "false");
   dogear("", "trigger", "off", "undone", "undone at night");
-  dogear("", "trigger", "on", "undone", "undone at night");
-  await page.getByTestId("version").getByText(/^v4/).waitFor();
-  assert.equal(await undo.getAttribute("aria-disabled"), "true");
+  await page.getByTestId("version").getByText(/^v3/).waitFor();
+  await card(page, "scheduled").getByText("Off").waitFor();
 
+  await undo.click(); // of the zone: somebody has changed the trigger since
+  await page.getByText("Can't undo: undone at night was changed meanwhile.").first().waitFor();
+  await card(page, "scheduled").getByText("Off").waitFor();
   await page.reload();
   await page.locator("dog-canvas.ready").waitFor();
-  assert.equal(await undo.getAttribute("aria-disabled"), "true");
+  assert.equal(await undo.getAttribute("aria-disabled"), "false");
+  await card(page, "scheduled").getByText("Off").waitFor();
 });

@@ -71,7 +71,7 @@ func (worker) Run() error {
 func main() {
 	var c command
 	parser := kong.Must(&c, kong.Name("dogear"), kong.Description("Pipelines that remember where they stopped."))
-	k, err := parser.Parse(os.Args[1:])
+	k, err := cli.Parse(parser, os.Args[1:])
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "dogear: %s\nThe help of each command says what it takes: dogear %s--help\n", message(err), words(os.Args[1:]))
 		os.Exit(2)

@@ -100,7 +100,7 @@ func triggerFields(from, to *engine.Trigger, names Names) []Field {
 	if to.Type == engine.OnEvent {
 		eventFields(from.Event, to.Event, names, put)
 	}
-	put("Enabled", yesNo(!from.Disabled), yesNo(!to.Disabled))
+	put("Switch", turned(from), turned(to))
 	put("Waits for", WaitsFor(from, names), WaitsFor(to, names))
 	put("Starts", Starts(from, names), Starts(to, names))
 	put("Arguments", arguments(from, names), arguments(to, names))
@@ -123,6 +123,17 @@ func eventFields(from, to engine.EventRule, names Names, put func(name, was, is 
 	put("Queue", from.Queue, to.Queue)
 	put("Looks every, s", seconds(from.Every), seconds(to.Every))
 	put("Settles, s", seconds(from.Settle), seconds(to.Settle))
+}
+
+// turned says whether a trigger is on; one that only a person fires has no switch.
+func turned(t *engine.Trigger) string {
+	switch {
+	case !t.Switched():
+		return ""
+	case t.Disabled:
+		return "off"
+	}
+	return "on"
 }
 
 // seconds writes n, and nothing where the default holds.

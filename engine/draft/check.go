@@ -33,7 +33,7 @@ func check(before, after engine.WorkflowBody, delta Delta, names Names) error {
 			return err
 		}
 		if t.To.Disabled && t.To.Type == engine.OnDemand && (t.From == nil || !t.From.Disabled) {
-			return refuse(Rule, "%s starts only when somebody runs the workflow, so it cannot be paused. Leave that out.", t.To.Name)
+			return refuse(Rule, "%s starts only when somebody runs the workflow, so it cannot be turned off. Leave that out.", t.To.Name)
 		}
 		for i := range after.Triggers {
 			if other := &after.Triggers[i]; other.ID != t.ID && other.Name == t.To.Name {

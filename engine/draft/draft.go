@@ -34,6 +34,7 @@ const (
 	Restore       Kind = "restore"        // applies Delta: an undo or a redo
 	Earlier       Kind = "earlier"        // applies Delta, which makes it what an earlier version was
 	Import        Kind = "import"         // replaced the whole by a file; no client sends it
+	Switch        Kind = "switch"         // turned a trigger in what runs and here, at once; no client sends it
 )
 
 // Op is one operation. ID makes a repeated request harmless; operations with

@@ -49,7 +49,7 @@ func (e *edit) do(op Op) error {
 		return nil
 	case Restore, Earlier:
 		return e.restore(op.Delta)
-	case Import: // comes with a file and never as an operation
+	case Import, Switch: // come with a file or a Turn, and never as an operation
 	}
 	return refuse(Rule, "There is no operation %q.", op.Kind)
 }

@@ -39,6 +39,7 @@ func Stacks(entries []Entry) History {
 			act.Deltas = append(act.Deltas, entries[i].Delta)
 		}
 		switch {
+		case first.Kind == Switch: // it is published: turned back is another turn, and no undo
 		case first.Client == CommandLine:
 			h.Undo, h.Redo = h.Undo[:0], h.Redo[:0]
 		case first.Kind != Restore:

@@ -18,7 +18,7 @@ type Paused struct {
 
 // String is p as a sentence.
 func (p Paused) String() string {
-	return fmt.Sprintf("The trigger %s arrives paused: the workflow %s starts the %s %s by itself already. Enable it in the editor, if both shall run.",
+	return fmt.Sprintf("The trigger %s arrives turned off: the workflow %s starts the %s %s by itself already. Turn it on if both shall run.",
 		p.Trigger, p.Other, p.Kind, p.Node)
 }
 

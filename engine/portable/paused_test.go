@@ -67,7 +67,7 @@ func TestTheSchedulesOfACopyArrivePaused(t *testing.T) {
 	if ts := copied.Workflow.Body.Triggers; !ts[0].Disabled || ts[1].Disabled {
 		t.Errorf("the triggers of the copy are %+v, want the schedule off and the start by hand on", ts)
 	}
-	if says := want[0].String(); says != "The trigger at noon arrives paused: the workflow daily starts the job copy by itself already. Enable it in the editor, if both shall run." {
+	if says := want[0].String(); says != "The trigger at noon arrives turned off: the workflow daily starts the job copy by itself already. Turn it on if both shall run." {
 		t.Errorf("it says %q", says)
 	}
 }

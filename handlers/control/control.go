@@ -78,7 +78,6 @@ type Exec interface {
 // Drafts edits the drafts of workflows.
 type Drafts interface {
 	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
-	Save(ctx context.Context, workflow engine.ID, by string, p draft.Patch) (draft.Saved, error)
 	// BringBack makes a draft what an earlier version was.
 	BringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error)
 }
@@ -87,6 +86,8 @@ type Drafts interface {
 // is a Conflict.
 type Publisher interface {
 	Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error)
+	// Switch publishes what runs with one trigger turned, whatever the draft holds.
+	Switch(ctx context.Context, workflow engine.ID, turn draft.Turn, by string) (engine.Workflow, error)
 }
 
 // Remover deletes what nothing depends on; the rest is a Conflict.

@@ -59,6 +59,15 @@ type SwitchTrigger struct {
 	On       bool   `json:"on"`
 }
 
+// Switched is a trigger as it runs now.
+type Switched struct {
+	Trigger
+	Workflow string         `json:"workflow"`
+	Version  int            `json:"version"`         // of the workflow, that runs now
+	Made     bool           `json:"made"`            // it was made for the switch; else it had the trigger so already
+	Drawn    []draft.Change `json:"drawn,omitempty"` // what the draft holds that is still not published
+}
+
 // switchTrigger answers POST /trigger with the trigger as it is then. It is
 // published at once, and nothing else with it.
 func (c *control) switchTrigger(w http.ResponseWriter, r *http.Request) error {
@@ -66,7 +75,8 @@ func (c *control) switchTrigger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Store.WorkflowNamed(r.Context(), ask.Workflow)
+	ctx := r.Context()
+	found, err := c.Store.WorkflowNamed(ctx, ask.Workflow)
 	if err != nil {
 		return err
 	}
@@ -74,12 +84,20 @@ func (c *control) switchTrigger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if trigger.Disabled == ask.On {
-		if found, err = c.switched(r.Context(), found, trigger); err != nil {
-			return err
-		}
+	by, err := c.by(ctx)
+	if err != nil {
+		return err
 	}
-	return c.answerTrigger(w, r, found, ask.Trigger)
+	made, err := c.Publisher.Switch(ctx, found.ID, draft.Turn{Trigger: trigger.ID, On: ask.On}, by)
+	if err != nil {
+		return err
+	}
+	view, err := c.switched(ctx, &made, trigger.ID)
+	if err != nil {
+		return err
+	}
+	view.Made = made.Version != found.Version
+	return answer(w, view)
 }
 
 // switchable finds the trigger of that name, which can be turned on and off.
@@ -101,45 +119,22 @@ func switchable(w *engine.Workflow, name string) (*engine.Trigger, error) {
 	return &w.Triggers[i], nil
 }
 
-// switched publishes w with its trigger turned round. A draft that holds other
-// changes is not published along.
-func (c *control) switched(ctx context.Context, w engine.Workflow, trigger *engine.Trigger) (engine.Workflow, error) {
+// switched is how a trigger of w stands, and what the draft holds beside.
+func (c *control) switched(ctx context.Context, w *engine.Workflow, trigger engine.ID) (Switched, error) {
+	view := Switched{Workflow: w.Name, Version: w.Version}
+	schedules, err := c.Store.Schedules(ctx)
+	if err != nil {
+		return view, err
+	}
 	names, err := c.Store.Names(ctx)
 	if err != nil {
-		return w, err
+		return view, err
 	}
-	by, err := c.by(ctx)
+	drawn, err := c.Drafts.Draft(ctx, w.ID)
 	if err != nil {
-		return w, err
+		return view, err
 	}
-	drawn, err := c.unchanged(ctx, &w, names, nil, "Publish or discard them first (workflow discard), or turn the trigger in the editor.")
-	if err != nil {
-		return w, err
-	}
-	was, turned := trigger.Disabled, !trigger.Disabled
-	saved, err := c.Drafts.Save(ctx, w.ID, by, draft.Patch{Base: drawn.Seq, Client: draft.CommandLine, Ops: []draft.Op{{
-		ID: string(engine.NewID(c.Now())), Kind: draft.SetTrigger, Card: string(trigger.ID),
-		Patch: &draft.Fields{Disabled: &turned}, Prev: &draft.Fields{Disabled: &was},
-	}}})
-	if err != nil {
-		return w, err
-	}
-	return c.Publisher.Publish(ctx, w.ID, saved.Seq, nil, by)
-}
-
-// answerTrigger answers with a trigger of w.
-func (c *control) answerTrigger(w http.ResponseWriter, r *http.Request, found engine.Workflow, name string) error {
-	schedules, err := c.Store.Schedules(r.Context())
-	if err != nil {
-		return err
-	}
-	view, err := c.view(r, found, schedules)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(view.Triggers, func(t Trigger) bool { return t.Name == name })
-	if i < 0 {
-		return engine.Errorf(engine.NotFound, "Trigger %s was deleted meanwhile.", name)
-	}
-	return answer(w, view.Triggers[i])
+	view.Trigger = c.viewTrigger(w.Trigger(trigger), names, schedules)
+	view.Drawn = draft.Changes(&w.WorkflowBody, &drawn.Body, names)
+	return view, nil
 }

@@ -22,9 +22,14 @@ func (p publisher) Publish(ctx context.Context, id engine.ID, seq int64, with []
 	return p.PublishWorkflow(ctx, id, seq, with, by, dbtest.Noon, func(engine.Trigger) time.Time { return time.Time{} })
 }
 
-// TestATriggerIsNotTurnedPastADraft: what somebody is still drawing is not published
-// with it, and is told of; a card that only moved is no reason.
-func TestATriggerIsNotTurnedPastADraft(t *testing.T) {
+func (p publisher) Switch(ctx context.Context, id engine.ID, turn draft.Turn, by string) (engine.Workflow, error) {
+	made, _, err := p.SwitchTrigger(ctx, id, turn, by, dbtest.Noon, func(engine.Trigger) time.Time { return time.Time{} })
+	return made, err
+}
+
+// TestATriggerIsTurnedWhateverTheDraftHolds: what somebody is still drawing is neither
+// published with it nor lost, and the answer says what that is.
+func TestATriggerIsTurnedWhateverTheDraftHolds(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), dbtest.SQLite(t)
 	must := func(err error) {
@@ -41,35 +46,30 @@ func TestATriggerIsNotTurnedPastADraft(t *testing.T) {
 	must(err)
 	drafts := draft.NewService(store, store, func(engine.ID, []draft.Entry) {}, func() time.Time { return dbtest.Noon })
 	handler := New(Config{Store: store, Drafts: drafts, Publisher: publisher{store}, Now: func() time.Time { return dbtest.Noon }})
-	edit := func(op draft.Op) {
-		t.Helper()
-		_, err := drafts.Save(ctx, id, "anna", draft.Patch{Client: "tab", Ops: []draft.Op{op}})
-		must(err)
-	}
-	off := func() (int, string) {
+	day := "1"
+	_, err = drafts.Save(ctx, id, "anna", draft.Patch{Client: "tab", Ops: []draft.Op{{ID: "1", Kind: draft.SetProperties, Patch: &draft.Fields{Properties: map[string]*string{"Day": &day}}}}})
+	must(err)
+	off := func() string {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/trigger", strings.NewReader(`{"workflow":"w","trigger":"nightly","on":false}`)))
-		return recorder.Code, recorder.Body.String()
+		return recorder.Body.String()
 	}
-	day := "1"
-	edit(draft.Op{ID: "1", Kind: draft.SetProperties, Patch: &draft.Fields{Properties: map[string]*string{"Day": &day}}})
 
-	refused, why := off()
-	drawn, err := store.Workflow(ctx, id)
-	must(err)
-	edit(draft.Op{ID: "2", Kind: draft.SetProperties, Patch: &draft.Fields{Properties: map[string]*string{"Day": nil}}})
-	edit(draft.Op{ID: "3", Kind: draft.Move, Move: map[string]engine.Point{string(trigger.ID): {X: 40, Y: 40}}})
-	done, _ := off()
-	now, err := store.Workflow(ctx, id)
-	must(err)
+	turned, again := off(), off()
 
-	if refused != http.StatusConflict || !strings.Contains(why, "The draft of workflow w holds changes that are not published, the first of them of Property Day.") {
-		t.Errorf("past a draft = %d %s, want 409 that says what is in it", refused, why)
+	runs, err := store.Workflow(ctx, id)
+	must(err)
+	drawn, err := drafts.Draft(ctx, id)
+	must(err)
+	if runs.Version != 2 || !runs.Triggers[0].Disabled || len(runs.Properties) > 0 {
+		t.Errorf("v%d runs, off: %t, with %v; want v2, off, and nothing of the draft", runs.Version, runs.Triggers[0].Disabled, runs.Properties)
 	}
-	if drawn.Version != 1 || drawn.Triggers[0].Disabled {
-		t.Errorf("the refused command left v%d, off: %t", drawn.Version, drawn.Triggers[0].Disabled)
+	if !drawn.Open || !drawn.Body.Triggers[0].Disabled || drawn.Body.Properties["Day"] != day {
+		t.Errorf("the draft is %+v, want it open, off, and with Day", drawn)
 	}
-	if done != http.StatusOK || now.Version != 2 || !now.Triggers[0].Disabled {
-		t.Errorf("past a card that moved = %d, and the workflow is v%d, off: %t", done, now.Version, now.Triggers[0].Disabled)
+	for said, want := range map[string]string{turned: `"version":2,"made":true,`, again: `"version":2,"made":false,`} {
+		if !strings.Contains(said, want) || !strings.Contains(said, `"name":"Property Day"`) {
+			t.Errorf("the answer is %s, want %s and what the draft holds", said, want)
+		}
 	}
 }

@@ -90,7 +90,7 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := c.unchanged(ctx, &found, names, &earlier.WorkflowBody, "Publish or discard them first: workflow discard does the latter.")
+	drawn, err := c.unchanged(ctx, &found, names, &earlier.WorkflowBody)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,14 @@ func (c *control) restore(w http.ResponseWriter, r *http.Request) error {
 }
 
 // unchanged is the draft of a workflow, which must hold nothing that is not published,
-// unless that is what is wanted; what to do about it is said otherwise.
-func (c *control) unchanged(ctx context.Context, w *engine.Workflow, names draft.Names, wanted *engine.WorkflowBody, do string) (draft.Draft, error) {
+// unless that is what is wanted.
+func (c *control) unchanged(ctx context.Context, w *engine.Workflow, names draft.Names, wanted *engine.WorkflowBody) (draft.Draft, error) {
 	drawn, err := c.Drafts.Draft(ctx, w.ID)
-	if err != nil || wanted != nil && len(draft.Changes(&drawn.Body, wanted, names)) == 0 {
+	if err != nil || len(draft.Changes(&drawn.Body, wanted, names)) == 0 {
 		return drawn, err
 	}
 	if open := draft.Changes(&w.WorkflowBody, &drawn.Body, names); len(open) > 0 {
-		return drawn, engine.Errorf(engine.Conflict, "The draft of workflow %s holds changes that are not published, the first of them of %s. %s", w.Name, open[0].Name, do)
+		return drawn, engine.Errorf(engine.Conflict, "The draft of workflow %s holds changes that are not published, the first of them of %s. Publish or discard them first: workflow discard does the latter.", w.Name, open[0].Name)
 	}
 	return drawn, nil
 }

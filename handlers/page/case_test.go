@@ -96,7 +96,7 @@ func TestD17ALateRunSaysSo(t *testing.T) {
 }
 
 // TestD17TheNextStartIsThatOfTheDatabase, never one in the past, and a schedule
-// that is turned off is paused.
+// that is turned off says so.
 func TestD17TheNextStartIsThatOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := edit(t)
@@ -116,7 +116,7 @@ func TestD17TheNextStartIsThatOfTheDatabase(t *testing.T) {
 	for name, want := range map[string][]string{
 		"soon": {"28 Nov 12:07:00"},
 		"lost": {"28 Nov 13:00:00", "Overdue by 3 h 00 min"},
-		"off":  {"Paused"},
+		"off":  {"Off"},
 	} {
 		status, list := s.get(t, "/workflows?name="+name)
 		if status != http.StatusOK || strings.Contains(list, "28 Nov 09:00:00") {
@@ -124,7 +124,7 @@ func TestD17TheNextStartIsThatOfTheDatabase(t *testing.T) {
 		}
 		contains(t, "the list of "+name, list, want...)
 		_, canvas := s.get(t, "/workflows/"+string(ids[name]))
-		contains(t, "the canvas of "+name, canvas, map[string]string{"soon": "next start in 7 min", "lost": "overdue by 3 h", "off": "Paused"}[name])
+		contains(t, "the canvas of "+name, canvas, map[string]string{"soon": "next start in 7 min", "lost": "overdue by 3 h", "off": ">Off<"}[name])
 	}
 }
 
@@ -188,7 +188,7 @@ func TestA25TheRunSaysWhatBecameOfTheBookmark(t *testing.T) {
 		"a script":                    {engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: "x"}}, engine.Succeeded, "A script has no bookmark"},
 		"a bookmark that is off":      {sql(engine.BookmarkOff, engine.ReadNew), engine.Succeeded, "was off"},
 		"sources that are read whole": {sql(engine.BookmarkOn, engine.ReadAll), engine.Succeeded, "read whole each time"},
-		"nothing was committed":       {sql(engine.BookmarkOn, engine.ReadNew), engine.Failed, "Bookmark enabled, nothing committed yet"},
+		"nothing was committed":       {sql(engine.BookmarkOn, engine.ReadNew), engine.Failed, "Bookmark on, nothing committed yet"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +352,7 @@ func TestA09AnEventTriggerSaysWhatDrivesIt(t *testing.T) {
 		_, again := s.get(t, card)
 		status, _ := s.change(t, card, form)
 
-		contains(t, "the panel", panel, "Events drive it", "While it is paused, every call is refused", `name="enabled"`, "Takes events")
+		contains(t, "the panel", panel, "Events drive it", "While it is off, every call is refused", `name="enabled"`)
 		plain := func(body string) string { return strings.ReplaceAll(body, value(t, body, "_csrf"), "") }
 		if plain(panel) != plain(again) || strings.Contains(panel, `name="enabled" value="yes" checked`) == disabled {
 			t.Errorf("disabled %t: read twice the panel differs, or its switch says otherwise", disabled)
@@ -361,8 +361,8 @@ func TestA09AnEventTriggerSaysWhatDrivesIt(t *testing.T) {
 			t.Errorf("disabled %t: saved = %d, and the draft has %+v", disabled, status, now)
 		}
 		_, drawn := s.get(t, "/workflows/"+string(id))
-		if strings.Contains(drawn, `title="Paused"`) != disabled {
-			t.Errorf("disabled %t: the card says Paused: %t", disabled, !disabled)
+		if strings.Contains(drawn, `title="Off"`) != disabled {
+			t.Errorf("disabled %t: the card says Off: %t", disabled, !disabled)
 		}
 		form.Set("seen.event.size", "3")
 		older := url.Values{"name": {"renamed"}, "seen.name": {"calls"}, "enabled": {was}, "seen.enabled": {was}}

@@ -140,8 +140,8 @@ func TestTheDraftsOfJobsAndCrawlersAreDiscardedOnTheirPages(t *testing.T) {
 	}
 }
 
-// A schedule that only the draft has paused fires as it is published, and its card and
-// panel say so; one that is published as paused is paused.
+// A schedule that is off in the draft alone fires as it is published, and its card and
+// panel say so; one that is published as off is off.
 func TestAScheduleThatOnlyTheDraftPausesSaysThatItStillFires(t *testing.T) {
 	t.Parallel()
 	s := edit(t)
@@ -154,10 +154,10 @@ func TestAScheduleThatOnlyTheDraftPausesSaysThatItStillFires(t *testing.T) {
 	status, _ := s.change(t, s.at("/publish"), url.Values{"seq": {value(t, tab, "seq")}})
 	_, published := s.get(t, s.at("?node="+string(daily)))
 
-	contains(t, "the card", editor, `title="Version 1 still fires until you publish.">Paused in the draft`)
-	contains(t, "the panel", editor, "Paused in the draft. Version 1 still fires until you publish.")
-	if status != http.StatusOK || strings.Contains(published, "in the draft.") || !strings.Contains(published, `title="Paused"`) {
-		t.Errorf("publish = %d; then the card says Paused: %t", status, strings.Contains(published, `title="Paused"`))
+	contains(t, "the card", editor, `title="Version 1 still fires until you publish, or turn it off now.">Off in the draft`)
+	contains(t, "the panel", editor, "Off in the draft. Version 1 still fires until you publish, or turn it off now.")
+	if status != http.StatusOK || strings.Contains(published, "in the draft.") || !strings.Contains(published, `title="Off"`) {
+		t.Errorf("publish = %d; then the card says Off: %t", status, strings.Contains(published, `title="Off"`))
 	}
 }
 

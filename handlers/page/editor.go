@@ -30,6 +30,8 @@ type Drafts interface {
 // and crawlers in with. A draft that is not at seq any more is a Conflict.
 type Publisher interface {
 	Publish(ctx context.Context, workflow engine.ID, seq int64, with []engine.Ref, by string) (engine.Workflow, error)
+	// Switch publishes what runs with one trigger turned, whatever the draft holds.
+	Switch(ctx context.Context, workflow engine.ID, turn draft.Turn, by string) (engine.Workflow, error)
 }
 
 // Schedules says what is wrong with a schedule, or not what it seems to be.
@@ -49,6 +51,7 @@ func (p *Pages) editorRoutes() []web.Route {
 		get("/workflows/:id/cards/:card", p.cardPanel),
 		post("/workflows/:id/cards/:card", p.saveCard),
 		get("/workflows/:id/cards/:card/events", p.cardEvents),
+		post("/workflows/:id/cards/:card/switch", p.switchCard),
 		post("/workflows/:id/cards/:card/discard", p.discardEvents),
 		post("/workflows/:id/cards/:card/secret", p.newSecret),
 		get("/workflows/:id/publish", p.publishDialog),

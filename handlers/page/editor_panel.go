@@ -69,6 +69,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 		panel.Next, panel.Warning = p.nextTimes(*panel.Trigger), p.Schedules.Warn(panel.Trigger.Schedule)
 		panel.Planned = d.planned(panel.Trigger)
 		panel.Info = d.infoOfTrigger(panel.Trigger)
+		panel.Running = d.running(panel.Trigger.ID)
 		panel.Starts = d.starts(func(t *engine.Trigger, _ engine.Ref) bool { return t.ID == panel.Trigger.ID })
 		if panel.Trigger.Type == engine.OnEvent {
 			panel.Events, err = p.eventsOf(c.Request().Context(), panel.Trigger.ID)

@@ -36,6 +36,12 @@ func (w world) Publish(ctx context.Context, id engine.ID, seq int64, with []engi
 	return w.PublishWorkflow(ctx, id, seq, with, by, noon, func(t engine.Trigger) time.Time { return next(t, noon) })
 }
 
+// Switch implements page.Publisher over the store.
+func (w world) Switch(ctx context.Context, id engine.ID, turn draft.Turn, by string) (engine.Workflow, error) {
+	made, _, err := w.SwitchTrigger(ctx, id, turn, by, noon, func(t engine.Trigger) time.Time { return next(t, noon) })
+	return made, err
+}
+
 // edit is the screens with everything that the editor needs.
 func edit(t *testing.T) *site {
 	t.Helper()

@@ -44,6 +44,34 @@ func (p *Pages) saveTrigger(c web.Ctx, panel editor.Panel, values url.Values) er
 	return p.saveOps(c, panel, append(ops, set...), "name")
 }
 
+// switchCard answers POST /workflows/:id/cards/:card/switch with how the trigger runs
+// now: on, or off, whatever the draft holds of it and of others.
+func (p *Pages) switchCard(c web.Ctx) error {
+	id, card := web.ID(c), c.Param("card")
+	if _, err := p.Publisher.Switch(c.Request().Context(), id, draft.Turn{Trigger: engine.ID(card), On: c.FormValue("on") == "yes"}, user(c)); err != nil {
+		return err
+	}
+	if !web.IsFragment(c) {
+		return web.Go(c, "/workflows/"+string(id)+"?node="+card)
+	}
+	desk, err := p.desk(c)
+	if err != nil {
+		return err
+	}
+	return web.Render(c, http.StatusOK, editor.Runs(editor.Panel{
+		CSRF: p.Sessions.Token(c), Workflow: id, Card: card, Running: desk.running(engine.ID(card)), Saved: true,
+	}))
+}
+
+// running is how a trigger runs now; nil where no version has it.
+func (d *desk) running(trigger engine.ID) *editor.Running {
+	runs := d.published.Trigger(trigger)
+	if d.published.Version == 0 || runs == nil || !runs.Switched() {
+		return nil
+	}
+	return &editor.Running{Version: d.published.Version, On: !runs.Disabled}
+}
+
 // seenTrigger is t as the person saw it who sent values: a form that is shown
 // again keeps that, so that its next save tells what the person changed.
 func seenTrigger(t engine.Trigger, values url.Values) *engine.Trigger {

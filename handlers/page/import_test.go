@@ -122,7 +122,7 @@ jobs:
 	}
 }
 
-func TestTheScheduleOfACopyArrivesPausedAndTheAnswerSaysSo(t *testing.T) {
+func TestTheScheduleOfACopyArrivesTurnedOffAndTheAnswerSaysSo(t *testing.T) {
 	t.Parallel()
 	site := serve(t)
 	text := `dogear: 1
@@ -141,7 +141,7 @@ workflow:
 		t.Errorf("first goes to %q, second %d to %q with %+v; want the first opened, the second said and its schedule off",
 			first.Header.Get("HX-Redirect"), second.StatusCode, second.Header.Get("HX-Redirect"), made.Triggers)
 	}
-	contains(t, "the answer", body, "second was imported", "arrives paused", "the workflow first starts the crawler curated-crawler by itself already", "/workflows/"+string(made.ID))
+	contains(t, "the answer", body, "second was imported", "arrives turned off", "the workflow first starts the crawler curated-crawler by itself already", "/workflows/"+string(made.ID))
 	if strings.Contains(body, "<script>alert") {
 		t.Error("the answer holds a name as markup")
 	}

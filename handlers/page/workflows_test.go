@@ -13,8 +13,8 @@ import (
 	"dogear/handlers/page"
 )
 
-// TestTheListSaysWhatStartsAWorkflow, that it is paused where everything
-// that starts it by itself is, and what of that is paused where only some is.
+// TestTheListSaysWhatStartsAWorkflow, that it is off where everything
+// that starts it by itself is, and what of that is off where only some is.
 func TestTheListSaysWhatStartsAWorkflow(t *testing.T) {
 	t.Parallel()
 	type triggers = []engine.Trigger
@@ -28,18 +28,18 @@ func TestTheListSaysWhatStartsAWorkflow(t *testing.T) {
 		triggers triggers
 		want     string
 	}{
-		"one event trigger is on":               {triggers{off(event), event}, "By events, 1 event trigger paused"},
-		"all event triggers are off":            {triggers{off(event), off(event)}, "Paused"},
-		"all schedules are off":                 {triggers{off(timed)}, "Paused"},
-		"everything is off":                     {triggers{off(timed), off(event)}, "Paused"},
-		"a schedule is off and events come":     {triggers{off(timed), event}, "By events, 1 schedule paused"},
-		"events are off and schedules are not":  {triggers{timed, off(event), off(event)}, "Never again, 2 event triggers paused"},
-		"nothing starts it but a person":        {triggers{{Name: "by hand", Type: engine.OnDemand}}, "On demand"},
-		"an event trigger beside one by hand":   {triggers{{Name: "by hand", Type: engine.OnDemand}, event}, "By events"},
-		"a paused trigger beside one by hand":   {triggers{{Name: "by hand", Type: engine.OnDemand}, off(event)}, "Paused"},
-		"a schedule that never comes is no lie": {triggers{timed}, "Never again"},
+		"one event trigger is on":                  {triggers{off(event), event}, "By events, 1 event trigger off"},
+		"all event triggers are off":               {triggers{off(event), off(event)}, "Off"},
+		"all schedules are off":                    {triggers{off(timed)}, "Off"},
+		"everything is off":                        {triggers{off(timed), off(event)}, "Off"},
+		"a schedule is off and events come":        {triggers{off(timed), event}, "By events, 1 schedule off"},
+		"events are off and schedules are not":     {triggers{timed, off(event), off(event)}, "Never again, 2 event triggers off"},
+		"nothing starts it but a person":           {triggers{{Name: "by hand", Type: engine.OnDemand}}, "On demand"},
+		"an event trigger beside one by hand":      {triggers{{Name: "by hand", Type: engine.OnDemand}, event}, "By events"},
+		"a trigger that is off beside one by hand": {triggers{{Name: "by hand", Type: engine.OnDemand}, off(event)}, "Off"},
+		"a schedule that never comes is no lie":    {triggers{timed}, "Never again"},
 	}
-	words := []string{"By events", "Paused", "On demand", "Never again", "1 schedule paused", "1 event trigger paused", "2 event triggers paused"}
+	words := []string{"By events", "Off", "On demand", "Never again", "1 schedule off", "1 event trigger off", "2 event triggers off"}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,10 +27,10 @@ const (
 type Info struct {
 	Name string `json:"name"`
 	Sub  string `json:"sub"`            // what it is: "SQL transform", "Crawler · sales"
-	Note string `json:"note,omitempty"` // at the foot, left: "Bookmark enabled"
+	Note string `json:"note,omitempty"` // at the foot, left: "Bookmark on"
 	Fact string `json:"fact,omitempty"` // at the foot, right: "3 new · 41 MB"
 	// Fires is the published version in which a trigger is turned on; 0 for none. Where
-	// the draft has it paused, that version fires until the draft is published.
+	// the draft has it off, that version fires until the draft is published.
 	Fires int    `json:"fires,omitempty"`
 	Icon  string `json:"icon"`
 }
@@ -217,7 +217,7 @@ func (d *drawing) triggerCard(c *Card, t *engine.Trigger) {
 	c.Kind, c.Shape, c.Icon = string(t.Type), "start", TriggerIcon(t.Type)
 	c.Name, c.Sub, c.Disabled = t.Name, TriggerSub(t), t.Disabled
 	if fires := d.Infos[string(t.ID)].Fires; t.Disabled && fires > 0 {
-		c.Sub, c.SubTitle = PausedInDraft, StillFires(fires)
+		c.Sub, c.SubTitle = OffInDraft, StillFires(fires)
 	}
 	c.Waits, c.Starts = draft.WaitsFor(t, d.names), some(draft.Starts(t, d.names))
 	if t.Type == engine.Conditional {

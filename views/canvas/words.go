@@ -32,19 +32,19 @@ func Fires(t *engine.Trigger) string {
 	return schedule.Words(t.Schedule) + " " + cmp.Or(t.Zone, "UTC")
 }
 
-// PausedInDraft is the second line of a trigger's card that is paused in the draft alone.
-const PausedInDraft = "Paused in the draft"
+// OffInDraft is the second line of a trigger's card that is off in the draft alone.
+const OffInDraft = "Off in the draft"
 
 // StillFires says what such a trigger does until the draft is published.
 func StillFires(version int) string {
-	return "Version " + strconv.Itoa(version) + " still fires until you publish."
+	return "Version " + strconv.Itoa(version) + " still fires until you publish, or turn it off now."
 }
 
 // TriggerSub is the second line of a trigger's card.
 func TriggerSub(t *engine.Trigger) string {
 	switch {
 	case t.Disabled && t.Type != engine.OnDemand:
-		return "Paused"
+		return "Off"
 	case t.Type == engine.OnDemand:
 		return "On demand"
 	case t.Type == engine.Scheduled:

@@ -5,6 +5,7 @@ package editor
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,6 +182,7 @@ type Panel struct {
 	Warning string          // what the schedule does not do although it seems to
 	Zones   []string
 	Events  *Events // of an event trigger
+	Running *Running
 	Starts  []Start // of the jobs that the trigger starts, or of the job by each trigger
 
 	Job         *job.Fields
@@ -191,6 +193,34 @@ type Panel struct {
 	Used        []engine.Head
 
 	Body *engine.WorkflowBody // of the workflow, where no card is selected
+}
+
+// Running is how a trigger with a switch stands in the version that runs; nil where that
+// does not have it.
+type Running struct {
+	Version int
+	On      bool
+}
+
+// sign is the state of the switch.
+func (r *Running) sign() show.Sign {
+	if r.On {
+		return show.Sign{Icon: "power", Word: "On", Hue: "ok"}
+	}
+	return show.TurnedOff("Off")
+}
+
+// turn is the word on the button that turns it round, and what that sends.
+func (r *Running) turn() (word, on string) {
+	if r.On {
+		return "Turn off now", "no"
+	}
+	return "Turn on now", "yes"
+}
+
+// makes says what a turn makes.
+func (r *Running) makes() string {
+	return fmt.Sprintf("Counts at once, as v%d: v%d with this switch alone. The rest of the draft stays as it is, not published.", r.Version+1, r.Version)
 }
 
 func (p Panel) href() string {
@@ -224,14 +254,6 @@ func enabled(t *engine.Trigger) string {
 		return ""
 	}
 	return "yes"
-}
-
-// switchWord is the word beside the switch of a trigger.
-func switchWord(t *engine.Trigger) string {
-	if t.Type == engine.OnEvent {
-		return "Takes events"
-	}
-	return "Enabled"
 }
 
 func (p Panel) seq() string { return strconv.FormatInt(p.Seq, 10) }
@@ -328,7 +350,7 @@ var written = []form.Choice{{string(engine.Parquet), "Parquet"}, {string(engine.
 var modes = []form.Choice{
 	{string(engine.Append), "Append"},
 	{string(engine.OverwritePartitions), "Overwrite partitions"},
-	{string(engine.Merge), "Merge on key"},
+	{string(engine.Merge), "Merge by key"},
 	{string(engine.Replace), "Replace all"},
 }
 

@@ -48,9 +48,9 @@ func (e *Events) waits() string {
 	case t == nil:
 		return "It takes events once the workflow is published."
 	case !t.Active && t.Waiting > 0:
-		return "Paused: it takes no events. " + show.Many(int64(t.Waiting), "event") + " that came before will wait until it takes them again."
+		return "Off: it takes no events. " + show.Many(int64(t.Waiting), "event") + " that came before will wait until it takes them again."
 	case !t.Active:
-		return "Paused: it takes no events."
+		return "Off: it takes no events."
 	case t.Waiting == 0 && t.Rule.Source == engine.EventFiles && t.Based.IsZero():
 		return "It has not looked yet. What lies there already starts nothing."
 	case t.Waiting == 0:
@@ -63,12 +63,12 @@ func (e *Events) waits() string {
 	return show.Many(int64(t.Waiting), "event") + " waiting."
 }
 
-// drivenWords says what drives an event trigger, and what a pause does to it.
+// drivenWords says what drives an event trigger, and what its switch does.
 func drivenWords(t *engine.Trigger) string {
 	if t.Event.Source == engine.EventFiles {
-		return "Events drive it, from the moment it is published. While it is paused, files that arrive start nothing, then or later; what waits already is kept."
+		return "Events drive it, from the moment it is published. While it is off, files that arrive start nothing, then or later; what waits already is kept."
 	}
-	return "Events drive it, from the moment it is published. While it is paused, every call is refused; what waits already is kept."
+	return "Events drive it, from the moment it is published. While it is off, every call is refused; what waits already is kept."
 }
 
 // held reports whether a complete batch has to wait.

@@ -55,7 +55,7 @@ func broken(h engine.Health) int64 {
 func (l *Listener) state() show.Sign {
 	switch {
 	case !l.Active:
-		return show.Sign{Icon: "pause", Word: "Paused", Hue: "idle"}
+		return show.TurnedOff("Off")
 	case l.Trouble != "":
 		return show.Sign{Icon: "triangle-alert", Word: "The last look failed", Hue: "bad"}
 	case l.Held != "":

@@ -51,8 +51,8 @@ func listenWords(b Busy) string {
 		return "None is published."
 	}
 	words := "listening"
-	if paused := len(b.Listeners) - b.listens(); paused > 0 {
-		words += fmt.Sprintf(", %d paused", paused)
+	if off := len(b.Listeners) - b.listens(); off > 0 {
+		words += fmt.Sprintf(", %d off", off)
 	}
 	if n := b.events(); n > 0 {
 		words += ", " + show.Many(int64(n), "event") + " waiting for a run"

@@ -83,6 +83,9 @@ func ToSkip() Sign { return Sign{"skip-forward", "Will be skipped", "idle"} }
 // ByHand is the sign of a trigger whose run a person has started instead of it.
 func ByHand() Sign { return Sign{"hand", "Started by hand", "ok"} }
 
+// TurnedOff is the sign of triggers that are off, with a word that says it.
+func TurnedOff(word string) Sign { return Sign{"power-off", word, "idle"} }
+
 // OfRun is the sign of a run.
 func OfRun(run engine.Run) Sign {
 	switch run.Outcome {

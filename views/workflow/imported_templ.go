@@ -327,7 +327,7 @@ func preview(p Preview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, paused := range p.Report.Paused {
-				templ_7745c5c3_Err = show.Note("warn", "pause", paused.String()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = show.Note("warn", "power-off", paused.String()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -378,7 +378,7 @@ func Imported(r portable.Report) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, paused := range r.Paused {
-			templ_7745c5c3_Err = show.Note("warn", "pause", paused.String()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Note("warn", "power-off", paused.String()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

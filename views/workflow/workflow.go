@@ -60,7 +60,7 @@ func (i Item) starts(kind engine.TriggerType, on bool) []string {
 // the names of those triggers.
 type off struct{ word, names string }
 
-// off lists what is paused while something else starts i by itself.
+// off lists what is off while something else starts i by itself.
 func (i Item) off() []off {
 	if i.Next.Paused {
 		return nil // all of it, which is said alone
@@ -71,7 +71,7 @@ func (i Item) off() []off {
 		word string
 	}{{engine.Scheduled, "schedule"}, {engine.OnEvent, "event trigger"}} {
 		if names := i.starts(kind.of, false); len(names) > 0 {
-			list = append(list, off{show.Many(int64(len(names)), kind.word) + " paused", strings.Join(names, ", ")})
+			list = append(list, off{show.Many(int64(len(names)), kind.word) + " off", strings.Join(names, ", ")})
 		}
 	}
 	return list

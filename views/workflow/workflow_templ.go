@@ -489,7 +489,7 @@ func row(i Item, l Listing) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if i.Next.Paused {
-			templ_7745c5c3_Err = show.Pill(show.Sign{Icon: "pause", Word: "Paused", Hue: "idle"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Pill(show.TurnedOff("Off")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -541,7 +541,7 @@ func row(i Item, l Listing) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = show.Pill(show.Sign{Icon: "pause", Word: o.word, Hue: "idle"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Pill(show.TurnedOff(o.word)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

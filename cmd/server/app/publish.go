@@ -6,6 +6,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/bookmark"
+	"dogear/engine/draft"
 	"dogear/engine/exec"
 	"dogear/engine/runner"
 	"dogear/engine/runner/python"
@@ -40,6 +41,21 @@ func (h *house) Publish(ctx context.Context, workflow engine.ID, seq int64, with
 	h.changed("workflows", workflow)
 	for _, ref := range with {
 		h.changed(string(ref.Kind)+"s", ref.ID)
+	}
+	return made, nil
+}
+
+// Switch turns a trigger on or off in what runs and in the draft, and sets the alarm anew.
+func (h *house) Switch(ctx context.Context, workflow engine.ID, turn draft.Turn, by string) (engine.Workflow, error) {
+	now := time.Now().UTC()
+	made, entry, err := h.store.SwitchTrigger(ctx, workflow, turn, by, now, func(t engine.Trigger) time.Time { return next(t, now) })
+	if err != nil {
+		return made, err
+	}
+	h.wakeClocks()
+	h.changed("workflows", workflow)
+	if entry != nil {
+		h.drafted(workflow, []draft.Entry{*entry})
 	}
 	return made, nil
 }

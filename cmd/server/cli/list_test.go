@@ -86,8 +86,8 @@ func TestTriggersAreListed(t *testing.T) {
 	s.refused(t, engine.NotFound, "There is no workflow named", "trigger", "list", "nowhere")
 }
 
-// TestTheListOfWorkflowsSaysWhatIsPaused, also where something else starts it.
-func TestTheListOfWorkflowsSaysWhatIsPaused(t *testing.T) {
+// TestTheListOfWorkflowsSaysWhatIsOff, also where something else starts it.
+func TestTheListOfWorkflowsSaysWhatIsOff(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	both := strings.Replace(called(), "  triggers:\n", "  triggers:\n    - {name: nightly, type: scheduled, schedule: 'cron(0 2 * * ? *)', start: [{job: copy}]}\n", 1)
@@ -105,7 +105,7 @@ func TestTheListOfWorkflowsSaysWhatIsPaused(t *testing.T) {
 	s.ok(t, "trigger", "off", "called", "calls")
 	none := next()
 
-	if !strings.HasPrefix(on, "20") || !strings.HasSuffix(on, ", by events") || events != "by events, 1 paused" || none != "paused" {
+	if !strings.HasPrefix(on, "20") || !strings.HasSuffix(on, ", by events") || events != "by events, 1 off" || none != "off" {
 		t.Errorf("next starts are %q, then %q, then %q; want a time and events, events alone, and nothing", on, events, none)
 	}
 }

@@ -24,8 +24,9 @@ func (s *site) workflow(t *testing.T, name string) (w control.Workflow) {
 	return w
 }
 
-// TestATriggerIsTurnedOffAndOnFromTheCommandLine at once, and a second time it
-// stays as it is; what cannot be turned is refused and nothing changes.
+// TestATriggerIsTurnedOffAndOnFromTheCommandLine at once, which says the version that is
+// made, and a second time it stays as it is; what cannot be turned is refused and
+// nothing changes.
 func TestATriggerIsTurnedOffAndOnFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
@@ -40,10 +41,11 @@ func TestATriggerIsTurnedOffAndOnFromTheCommandLine(t *testing.T) {
 	off := s.ok(t, "trigger", "off", "called", "calls")
 	_, refused := s.run(t, "", "event", "send", "--workflow", "called")
 
-	if !strings.Contains(on, "next 20") || again != on || scheduled.Version != 2 || scheduled.NextStart.IsZero() {
+	const made, kept = "v2  made now, with this switch alone", "v2  had it so already; nothing was changed"
+	if !strings.Contains(on, "  on  20") || !strings.Contains(on, made) || !strings.Contains(again, kept) || scheduled.Version != 2 || scheduled.NextStart.IsZero() {
 		t.Errorf("on: %q, again: %q, and the workflow is v%d with its next start at %v; want one more version that has one", on, again, scheduled.Version, scheduled.NextStart)
 	}
-	if !strings.Contains(off, "disabled") || engine.CodeOf(refused) != engine.Conflict {
+	if !strings.Contains(off, "calls   off  ") || engine.CodeOf(refused) != engine.Conflict {
 		t.Errorf("off: %q, and an event is answered with %v, want a conflict", off, refused)
 	}
 	s.refused(t, engine.NotFound, `has no trigger named "nobody". It has: nightly, by hand.`, "trigger", "off", "several", "nobody")
@@ -54,6 +56,26 @@ func TestATriggerIsTurnedOffAndOnFromTheCommandLine(t *testing.T) {
 	}
 }
 
+// TestATriggerIsTurnedBesideADraft, which keeps what it holds; the command says that.
+func TestATriggerIsTurnedBesideADraft(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	for _, text := range []string{severalStarts(), strings.Replace(severalStarts(), `Least: "0"`, `Least: "5"`, 1)} {
+		_, err := s.run(t, text, "workflow", "import", "-")
+		must(t, err)
+	}
+	s.ok(t, "workflow", "restore", "several", "1")
+
+	on := s.ok(t, "trigger", "on", "several", "nightly")
+
+	if w := s.workflow(t, "several"); w.Version != 3 || w.Properties["Least"] != "5" || w.NextStart.IsZero() {
+		t.Errorf("the workflow is v%d with Least %s and its next start at %v, want v3 as v2 was, but on", w.Version, w.Properties["Least"], w.NextStart)
+	}
+	if !strings.Contains(on, "v3") || !strings.Contains(on, "1 change is still not published: Property Least") {
+		t.Errorf("the command says %q, want v3 and what the draft holds", on)
+	}
+}
+
 func TestPoolsAreMadeChangedAndDeletedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
@@ -61,6 +83,7 @@ func TestPoolsAreMadeChangedAndDeletedFromTheCommandLine(t *testing.T) {
 	made := s.ok(t, "pool", "set", "warehouse", "2")
 	changed := s.ok(t, "pool", "set", "warehouse", "5")
 	s.refused(t, engine.Invalid, "Write a number of places from 0 to 10000", "pool", "set", "warehouse", "99999")
+	s.refused(t, engine.Invalid, "-12 is below zero. <places> is a number from 0 on: How many jobs", "pool", "set", "warehouse", "-12")
 	_, err := s.run(t, strings.Replace(document("w"), "    kind: sql\n", "    kind: sql\n    pool: warehouse\n", 1), "workflow", "import", "-")
 	must(t, err)
 	listed := s.ok(t, "pool", "list")

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
 	"dogear/engine"
+	"dogear/engine/draft"
 	"dogear/handlers/control"
 )
 
@@ -13,8 +15,8 @@ import (
 type Trigger struct {
 	List triggerList `cmd:"" help:"List what starts the published workflows, and when each starts next or what it waits for."`
 
-	On  triggerOn  `cmd:"" help:"Turn a trigger on: it starts runs by itself from now on."`
-	Off triggerOff `cmd:"" help:"Turn a trigger off: it starts nothing until it is turned on. Events that wait for it are kept."`
+	On  triggerOn  `cmd:"" help:"Turn a trigger on: it starts runs by itself from now on. That makes a version of the workflow, and publishes nothing else."`
+	Off triggerOff `cmd:"" help:"Turn a trigger off: it starts nothing until it is turned on. Events that wait for it are kept. That makes a version of the workflow, and publishes nothing else."`
 }
 
 type triggerList struct {
@@ -100,9 +102,31 @@ type triggerOff struct{ which }
 func (c *triggerOff) Run(ctx context.Context, term Terminal) error { return c.turn(ctx, term, false) }
 
 func (c *which) turn(ctx context.Context, term Terminal, on bool) error {
-	made, err := post[control.Trigger](ctx, c.Data, "/trigger", control.SwitchTrigger{Workflow: c.Workflow, Trigger: c.Name, On: on})
+	made, err := post[control.Switched](ctx, c.Data, "/trigger", control.SwitchTrigger{Workflow: c.Workflow, Trigger: c.Name, On: on})
 	if err != nil {
 		return err
 	}
-	return c.print(term, made, func(t *table) { t.row("Trigger", made.Name, triggerWords(made)) })
+	return c.print(term, made, func(t *table) {
+		t.row("Trigger", made.Name, turned(made.Trigger), fires(made.Trigger))
+		t.row("Workflow", made.Workflow, version(made.Version), becameWords(&made))
+		if len(made.Drawn) > 0 {
+			t.row("Draft", made.Workflow, "open", drawnWords(made.Drawn))
+		}
+	})
+}
+
+// becameWords says which version has a trigger so.
+func becameWords(s *control.Switched) string {
+	if s.Made {
+		return "made now, with this switch alone"
+	}
+	return "had it so already; nothing was changed"
+}
+
+// drawnWords says what of a draft a switch has left as it was.
+func drawnWords(drawn []draft.Change) string {
+	if len(drawn) == 1 {
+		return "1 change is still not published: " + drawn[0].Name
+	}
+	return fmt.Sprintf("%d changes are still not published, the first of %s", len(drawn), drawn[0].Name)
 }

@@ -79,7 +79,6 @@ func TestADraftIsDiscardedFromTheCommandLine(t *testing.T) {
 
 	unchanged := s.ok(t, "workflow", "discard", "several")
 	open()
-	s.refused(t, engine.Conflict, "Publish or discard them first", "trigger", "on", "several", "nightly")
 	_, refused := s.run(t, second, "workflow", "import", "-")
 	gone := s.ok(t, "workflow", "discard", "several")
 	_, taken := s.run(t, second, "workflow", "import", "-")

@@ -51,15 +51,15 @@ func (c *workflowList) Run(ctx context.Context, term Terminal) error {
 	})
 }
 
-// nextStart says when w starts next by itself, and what of that is paused.
+// nextStart says when w starts next by itself, and what of that is off.
 func nextStart(w *control.Workflow) string {
 	var words []string
-	events, paused, active := false, 0, false
+	events, off, active := false, 0, false
 	for _, t := range w.Triggers {
 		switch {
 		case t.Type != engine.Scheduled && t.Type != engine.OnEvent:
 		case t.Disabled:
-			paused++
+			off++
 		default:
 			events, active = events || t.Type == engine.OnEvent, true
 		}
@@ -71,10 +71,10 @@ func nextStart(w *control.Workflow) string {
 		words = append(words, "by events")
 	}
 	switch {
-	case paused > 0 && !active:
-		words = append(words, "paused")
-	case paused > 0:
-		words = append(words, fmt.Sprintf("%d paused", paused))
+	case off > 0 && !active:
+		words = append(words, "off")
+	case off > 0:
+		words = append(words, fmt.Sprintf("%d off", off))
 	case len(words) == 0:
 		return when(time.Time{})
 	}
@@ -126,9 +126,7 @@ func (c *workflowShow) Run(ctx context.Context, term Terminal) error {
 func triggerWords(t control.Trigger) string {
 	words := strings.ReplaceAll(string(t.Type), "_", " ")
 	switch {
-	case t.Schedule != "" && t.Disabled:
-		return t.Schedule + " " + strings.TrimSpace(t.Zone+" paused") + ", starts " + strings.Join(t.Starts, ", ")
-	case t.Schedule != "" && t.NextStart.IsZero(): // of an earlier version, or never again
+	case t.Schedule != "" && t.NextStart.IsZero(): // off, of an earlier version, or never again
 		words = strings.TrimSpace(t.Schedule + " " + t.Zone)
 	case t.Schedule != "":
 		words = t.Schedule + " " + strings.TrimSpace(t.Zone+" next "+when(t.NextStart))
@@ -140,7 +138,7 @@ func triggerWords(t control.Trigger) string {
 		words = "event: " + lower(t.Event)
 	}
 	if t.Disabled {
-		words += ", disabled"
+		words += ", off"
 	}
 	return words + ", starts " + strings.Join(t.Starts, ", ")
 }
@@ -234,7 +232,7 @@ func (c *workflowImport) Run(ctx context.Context, term Terminal) error {
 			}
 		}
 		for _, paused := range report.Paused {
-			t.row("paused", "trigger", paused.String())
+			t.row("off", "trigger", paused.String())
 		}
 	})
 }

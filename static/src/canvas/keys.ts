@@ -28,7 +28,7 @@ export const table: Key[] = [
   { keys: ["Mod+Delete", "Mod+Backspace"], act: "heal", does: "Delete, and connect what stood before with what came after", edits: true },
   { keys: ["Mod+z"], act: "undo", does: "Undo", edits: true },
   { keys: ["Mod+Shift+z", "Mod+y"], act: "redo", does: "Redo", edits: true },
-  { keys: ["d"], act: "disable", does: "Pause or enable the trigger", edits: true },
+  { keys: ["d"], act: "disable", does: "Turn the trigger on or off", edits: true },
   { keys: ["Shift+T"], act: "tidy", does: "Tidy up", edits: true },
   { keys: ["+", "="], act: "zoom-in", does: "Zoom in" },
   { keys: ["-"], act: "zoom-out", does: "Zoom out" },

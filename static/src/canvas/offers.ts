@@ -34,7 +34,7 @@ export function ofCard(card: string, room: Room, edits: Edits | undefined): Choi
           { label: "Rename", icon: "pencil", keys: "F2", act: () => edits.rename(card) },
           { label: "Connect to…", icon: "waypoints", keys: "C", act: () => room.connectFrom(card) },
         ]),
-    ...(trigger && !many && switched(trigger) ? [{ label: trigger.disabled ? "Enable" : "Pause", icon: "power", keys: "D", act: () => edits.disable(card) }] : []),
+    ...(trigger && !many && switched(trigger) ? [{ label: trigger.disabled ? "Turn on" : "Turn off", icon: "power", keys: "D", act: () => edits.disable(card) }] : []),
     { label: "Copy", icon: "copy", keys: "Ctrl+C", act: () => void edits.copy() },
     { label: "Duplicate", icon: "copy", keys: "Ctrl+D", act: () => edits.duplicate() },
     { label: "Delete", icon: "trash-2", keys: "Delete", act: () => edits.remove() },

@@ -133,7 +133,7 @@ export class View {
       card.classList.toggle("off", !!trigger.disabled);
       const info = infos[drawn.key];
       this.fill(card, { name: trigger.name, sub: triggerSub(trigger, info) });
-      if (pausedInDraft(trigger, info)) card.querySelector<HTMLElement>("[data-slot=sub]")!.title = `Version ${info!.fires} still fires until you publish.`;
+      if (offInDraft(trigger, info)) card.querySelector<HTMLElement>("[data-slot=sub]")!.title = `Version ${info!.fires} still fires until you publish, or turn it off now.`;
     } else {
       const info = infos[drawn.key];
       if (info) this.fill(card, { name: info.name, sub: info.sub, note: info.note, fact: info.fact });
@@ -313,14 +313,14 @@ export function triggerIcon(t: Trigger): string {
   return { on_demand: "mouse-pointer-click", scheduled: "calendar-clock", event: "zap", conditional: "git-merge" }[t.type];
 }
 
-// pausedInDraft says that a trigger is paused here, and fires as it is published.
-function pausedInDraft(t: Trigger, info?: Info): boolean {
+// offInDraft says that a trigger is off here, and fires as it is published.
+function offInDraft(t: Trigger, info?: Info): boolean {
   return !!t.disabled && !!info?.fires;
 }
 
 export function triggerSub(t: Trigger, info?: Info): string {
-  if (pausedInDraft(t, info)) return "Paused in the draft";
-  if (t.disabled && t.type !== "on_demand") return "Paused";
+  if (offInDraft(t, info)) return "Off in the draft";
+  if (t.disabled && t.type !== "on_demand") return "Off";
   if (t.type === "on_demand") return "On demand";
   // Only the server can say a schedule or a rule of events in words.
   if (t.type === "scheduled") return info?.sub || t.zone || "UTC";

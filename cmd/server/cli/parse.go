@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"dogear/engine"
+)
+
+// flagOfDigits is how the parser refuses a number below zero: it takes it for a flag.
+var flagOfDigits = regexp.MustCompile(`^unknown flag (-\d)`)
+
+// Parse reads a command line. A number below zero where a command takes a number is
+// refused as that.
+func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	read, err := parser.Parse(args)
+	wrong, ok := errors.AsType[*kong.ParseError](err)
+	if !ok {
+		return read, err
+	}
+	number, command := flagOfDigits.FindStringSubmatch(wrong.Error()), wrong.Context.Selected()
+	if number == nil || command == nil {
+		return read, err
+	}
+	for _, takes := range command.Positional {
+		if takes.Target.Kind() == reflect.Int {
+			return nil, engine.Errorf(engine.Invalid, "%s is below zero. <%s> is a number from 0 on: %s", typed(args, number[1]), takes.Name, takes.Help)
+		}
+	}
+	return read, err
+}
+
+// typed is the whole of what was typed and begins so.
+func typed(args []string, start string) string {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, start) {
+			return arg
+		}
+	}
+	return start
+}
