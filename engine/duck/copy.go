@@ -27,7 +27,7 @@ func (w *writer) copyOut(ctx context.Context, number int, stage string, sink eng
 		written, counted, err = w.copyOnce(ctx, number, stage, sink, query+" ORDER BY "+names(sink.PartitionBy))
 	}
 	if err != nil {
-		return Written{}, inRun(err, sink.From)
+		return Written{}, err
 	}
 	for _, f := range written.Files {
 		written.Rows += f.Rows

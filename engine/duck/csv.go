@@ -147,6 +147,9 @@ func (f *facts) signature() string {
 	return key.String()
 }
 
+// afterLast is what is said of a file with a value after its last column.
+const afterLast = "There is a value after the last column of "
+
 // readCSV is the scan of a group. Rows that do not fit are put aside with
 // their line, never dropped and never guessed at.
 func (g *group) readCSV(target []engine.Column, rejects int64) {
@@ -155,8 +158,7 @@ func (g *group) readCSV(target []engine.Column, rejects int64) {
 	columns := slices.Clone(g.columns)
 	if shape.Trailing == infer.TrailingBoth || shape.Trailing == infer.TrailingRows {
 		columns = append(columns, engine.Column{Name: trailingColumn, Type: "VARCHAR"})
-		g.where = fmt.Sprintf("(coalesce(%s, '') = '' OR error(%s || %s) IS NULL)", quote(trailingColumn),
-			literal("There is a value after the last column in file "), "'\"' || "+quote(fileColumn)+" || '\".'")
+		g.where = fmt.Sprintf("(coalesce(%s, '') = '' OR error(%s || %s) IS NULL)", quote(trailingColumn), literal(afterLast), quote(fileColumn))
 	}
 	nulls := []string{""}
 	if d.NullText != "" {
@@ -174,9 +176,7 @@ func (g *group) readCSV(target []engine.Column, rejects int64) {
 		"hive_partitioning = false",
 		"store_rejects = true",
 		fmt.Sprintf("rejects_limit = %d", rejects),
-	}
-	if len(g.hive) > 0 || g.where != "" {
-		options = append(options, "filename = "+literal(fileColumn))
+		"filename = " + literal(fileColumn),
 	}
 	if d.DateFormat != "" {
 		options = append(options, "dateformat = "+literal(d.DateFormat))

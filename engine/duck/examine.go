@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -166,7 +167,10 @@ func (f *facts) recode(in Input, head infer.Head, copyTo string) error {
 	encoding := infer.Encoding(head, in.Dialect.Encoding)
 	frozen := len(in.Schema) > 0 && !in.Inferred
 	if frozen && in.Dialect.Encoding == "" && encoding == infer.Latin1 {
-		return unreadable(in, f.file, "it is not UTF-8 text. If it is meant to be so, name its encoding in the source's options.")
+		n, broken := notUTF8(head.Data)
+		failure := unreadable(in, f.file, "it is not UTF-8 text: line %d has the byte 0x%02X. Name its encoding in the source's options, or correct the file.", n, broken)
+		failure.Line = n
+		return failure
 	}
 	mark := bytes.HasPrefix(head.Data, []byte("\xef\xbb\xbf"))
 	if encoding == infer.UTF8 && (in.Format == engine.CSV || !mark) {
@@ -202,6 +206,18 @@ func (f *facts) recode(in Input, head infer.Head, copyTo string) error {
 	}
 	f.path, f.converted, f.compression = copyTo, true, "none"
 	return nil
+}
+
+// notUTF8 is the line of the first byte of data that is not UTF-8, and that byte.
+func notUTF8(data []byte) (line int, broken byte) {
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 {
+			return 1 + bytes.Count(data[:len(data)-len(rest)], []byte{'\n'}), rest[0]
+		}
+		rest = rest[size:]
+	}
+	return 1, 0
 }
 
 // jsonLayout tells an array, one value a line, and values over many lines

@@ -99,7 +99,8 @@ func sentence(text string) string {
 		}
 	}
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
-	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " ")
+	text, _, _ = strings.Cut(text, "\nTry setting ") // what nobody can set here
+	text = brief(strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " "))
 	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}
@@ -119,11 +120,18 @@ func inSQL(err error, step, sql string, prefix int) error {
 		return f
 	}
 	f := &Failure{Kind: FailSQL, Step: step}
-	if at, err := strconv.Atoi(c.Position); err == nil && at >= prefix && at-prefix <= len(sql) {
-		f.Line, f.Column = lineAndColumn(sql, at-prefix)
+	if at, ok := c.within(sql, prefix); ok {
+		f.Line, f.Column = lineAndColumn(sql, at)
 	}
 	f.Message = placed(step, f.Line, f.Column) + ": " + sentence(c.Message)
 	return f
+}
+
+// within is where in sql, which stood after prefix bytes, the complaint is about.
+func (c complaint) within(sql string, prefix int) (at int, ok bool) {
+	at, err := strconv.Atoi(c.Position)
+	at -= prefix
+	return at, err == nil && at >= 0 && at <= len(sql)
 }
 
 // placed says where in a step something is.
@@ -144,6 +152,3 @@ func lineAndColumn(sql string, at int) (line, column int) {
 	line = 1 + strings.Count(before, "\n")
 	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 }
-
-// named finds the file that a message of DuckDB is about.
-var named = regexp.MustCompile(`file "([^"]+)"`)

@@ -22,7 +22,7 @@ func (w *writer) fill(ctx context.Context, number int, target table.Target, sink
 		}
 		query = "SELECT * FROM " + m.name("new")
 	}
-	path, err := w.landFile(ctx, number+fillFiles, sink.From, query)
+	path, err := w.landFile(ctx, number+fillFiles, query)
 	if err != nil {
 		return written, err
 	}

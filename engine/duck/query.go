@@ -47,7 +47,7 @@ func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (res
 		err = s.fetch(ctx, q.MaxRows, table)
 	}
 	if err != nil {
-		return Result{}, s.blameAny(err)
+		return Result{}, s.traced(ctx, err, "", append(q.Steps, engine.Step{Name: resultView, SQL: q.SQL}))
 	}
 	result = Result{Table: table, Relations: s.relations(), Held: s.held}
 	result.Rejects, _, err = s.judge(ctx)

@@ -84,7 +84,7 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 	for i, out := range run.Outputs {
 		written, err := w.write(ctx, i, out)
 		if err != nil {
-			hold, err := s.heldBy(err)
+			hold, err := s.heldBy(s.traced(ctx, err, out.Sink.From, run.Steps))
 			return Result{Held: s.held}, hold, err
 		}
 		result.Written = append(result.Written, written)
@@ -104,26 +104,16 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 // heldBy turns an error about one file into a file to hold, where its input
 // holds such files.
 func (s *session) heldBy(err error) ([]Held, error) {
-	failure, ok := errors.AsType[*Failure](s.blameAny(err))
-	if !ok {
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok || failure.Kind != FailUnreadable {
 		return nil, err
 	}
 	for _, in := range s.inputs {
-		if failure.Kind == FailUnreadable && in.Hold && in.Name == failure.Input {
+		if in.Hold && in.Name == failure.Input {
 			return []Held{{Input: failure.Input, Key: failure.File, Note: failure.Message}}, nil
 		}
 	}
 	return nil, failure
-}
-
-// blameAny is blame over the files of every input.
-func (s *session) blameAny(err error) error {
-	for _, r := range s.reads {
-		if failure, ok := errors.AsType[*Failure](s.blame(err, r.groups)); ok {
-			return failure
-		}
-	}
-	return err
 }
 
 // uses counts how many outputs are made from each relation.

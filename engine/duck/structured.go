@@ -51,7 +51,7 @@ func (s *session) jsonColumns(ctx context.Context, r *reading) ([]engine.Column,
 	if len(r.groups) == 0 {
 		return r.in.Schema, nil
 	}
-	seen, err := s.describeJSON(ctx, r.groups)
+	seen, err := s.describeJSON(ctx, r)
 	if len(r.in.Schema) == 0 {
 		return seen, err
 	}
@@ -122,9 +122,9 @@ func gzipOrNone(compression string) string {
 }
 
 // describeJSON works out the columns that all groups have together.
-func (s *session) describeJSON(ctx context.Context, groups []*group) ([]engine.Column, error) {
+func (s *session) describeJSON(ctx context.Context, r *reading) ([]engine.Column, error) {
 	var scans []string
-	for i, g := range groups {
+	for i, g := range r.groups {
 		name := fmt.Sprintf("dogear describe %d", i)
 		if err := s.setVariable(ctx, name, exactly(g.paths()...)); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (s *session) describeJSON(ctx context.Context, groups []*group) ([]engine.C
 			literal(name), literal(g.facts[0].layout), literal(gzipOrNone(g.facts[0].compression)), len(g.facts)))
 	}
 	columns, err := s.describe(ctx, strings.Join(scans, " UNION ALL BY NAME "))
-	return columns, s.blame(err, groups)
+	return columns, s.blame(ctx, r, err)
 }
 
 // prepareParquet reads all files in one scan by name.
@@ -152,11 +152,11 @@ func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts)
 	const all = "read_parquet(getvariable('dogear describe'), union_by_name = true, hive_partitioning = false)"
 	var err error
 	if g.columns, err = s.describe(ctx, "SELECT * FROM "+all); err != nil {
-		return s.blame(err, r.groups)
+		return s.alone(ctx, r, s.blame(ctx, r, err))
 	}
 	r.rows, err = s.count(ctx, "SELECT coalesce(sum(num_rows), 0)::BIGINT FROM parquet_file_metadata(getvariable('dogear describe'))")
 	if err != nil {
-		return s.blame(err, r.groups)
+		return s.alone(ctx, r, s.blame(ctx, r, err))
 	}
 	g.partition(r.in)
 	g.from = "read_parquet(getvariable(" + literal(g.variable) + "), union_by_name = true, hive_partitioning = false, filename = " + literal(fileColumn) + ")"
@@ -164,37 +164,4 @@ func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts)
 	r.target(g.columns, found)
 	r.lost()
 	return nil
-}
-
-// blame turns DuckDB's complaint about a path into one about a file of the
-// input that people know.
-func (s *session) blame(err error, groups []*group) error {
-	if err == nil {
-		return nil
-	}
-	c, ok := complaintOf(err)
-	if !ok {
-		return err
-	}
-	for _, in := range s.inputs {
-		for _, g := range groups {
-			for _, f := range g.facts {
-				if strings.Contains(c.Message, f.path) && contains(in, f.file) {
-					text := sentence(strings.ReplaceAll(c.Message, f.path, f.file.Key))
-					text, _, _ = strings.Cut(text, " Try setting ")
-					return unreadable(in, f.file, "%s", text)
-				}
-			}
-		}
-	}
-	return err
-}
-
-func contains(in Input, file File) bool {
-	for _, f := range in.Files {
-		if f.Path == file.Path {
-			return true
-		}
-	}
-	return false
 }

@@ -67,7 +67,8 @@ func (s *session) build(ctx context.Context, t task) error {
 	if err := s.seal(ctx, paths, append(t.write, s.limits.Scratch)); err != nil {
 		return err
 	}
-	for _, r := range s.reads {
+	for i := range s.reads {
+		r := &s.reads[i]
 		statement := "CREATE TEMP VIEW " + quote(r.in.Name) + " AS " + r.sql()
 		if r.in.Database != "" {
 			if err := s.exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+quote(r.in.Database)); err != nil {
@@ -76,7 +77,7 @@ func (s *session) build(ctx context.Context, t task) error {
 			statement = "CREATE VIEW " + quote(r.in.Database) + "." + quote(r.in.Name) + " AS " + r.sql()
 		}
 		if err := s.exec(ctx, statement); err != nil {
-			return s.blame(fmt.Errorf("make the view %s: %w", r.in.Name, err), r.groups)
+			return s.blame(ctx, r, fmt.Errorf("make the view %s: %w", r.in.Name, err))
 		}
 	}
 	for _, step := range t.steps {
@@ -92,7 +93,7 @@ func (s *session) view(ctx context.Context, name, step, sql string) error {
 	if err := s.isSelect(ctx, step, sql); err != nil {
 		return err
 	}
-	prefix := "CREATE TEMP VIEW " + quote(name) + " AS (\n"
+	prefix := viewOf(name)
 	err := s.exec(ctx, prefix+strings.TrimRight(sql, "; \t\r\n")+"\n)")
 	if err != nil {
 		return inSQL(err, step, sql, len(prefix))
@@ -100,12 +101,21 @@ func (s *session) view(ctx context.Context, name, step, sql string) error {
 	return nil
 }
 
+// viewOf is what stands before the SQL of a step when it is made a view.
+func viewOf(name string) string { return "CREATE TEMP VIEW " + quote(name) + " AS (\n" }
+
 // isSelect refuses SQL that is not one SELECT. It is here for a clear message:
 // what SQL may do is limited by the sealed session, not by this.
 func (s *session) isSelect(ctx context.Context, step, sql string) error {
 	if strings.TrimSpace(sql) == "" {
 		f := failf(FailSQL, "%s is empty. Write a SELECT.", placed(step, 0, 0))
 		f.Step = step
+		return f
+	}
+	if at := strings.IndexByte(sql, 0); at >= 0 {
+		f := &Failure{Kind: FailSQL, Step: step} // DuckDB would take the SQL to end there
+		f.Line, f.Column = lineAndColumn(sql, at)
+		f.Message = placed(step, f.Line, f.Column) + ": a zero byte, which no SQL may hold. Delete it; an editor may not show it."
 		return f
 	}
 	var text string
@@ -149,13 +159,20 @@ func (s *session) relations() []Relation {
 	return all
 }
 
-// keys maps the paths of every input to the names people know.
-func (s *session) keys() map[string]File {
-	known := map[string]File{}
-	for _, r := range s.reads {
-		for _, g := range r.groups {
+// scannedFile is a file as it is read, and what it is read for.
+type scannedFile struct {
+	reading *reading
+	group   *group
+	facts   facts
+}
+
+// files maps the paths that DuckDB reads to the files of every input.
+func (s *session) files() map[string]scannedFile {
+	known := map[string]scannedFile{}
+	for i := range s.reads {
+		for _, g := range s.reads[i].groups {
 			for _, f := range g.facts {
-				known[filepath.Clean(f.path)] = f.file
+				known[filepath.Clean(f.path)] = scannedFile{&s.reads[i], g, f}
 			}
 		}
 	}

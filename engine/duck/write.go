@@ -60,7 +60,7 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 		return Written{}, err
 	}
 	if w.uses[sink.From] > 1 {
-		if query, err = w.land(ctx, number, sink.From, query); err != nil {
+		if query, err = w.land(ctx, number, query); err != nil {
 			return Written{}, err
 		}
 	}
@@ -160,13 +160,13 @@ func portable(sink engine.Sink, columns []engine.Column) (string, []engine.Colum
 
 // land writes the rows of a relation down, so that they are computed once, and
 // returns a query over them.
-func (w *writer) land(ctx context.Context, number int, from, query string) (string, error) {
-	path, err := w.landFile(ctx, number, from, query)
+func (w *writer) land(ctx context.Context, number int, query string) (string, error) {
+	path, err := w.landFile(ctx, number, query)
 	return "SELECT * FROM read_parquet(" + literal(path) + ", hive_partitioning = false)", err
 }
 
 // landFile is land that returns the file.
-func (w *writer) landFile(ctx context.Context, number int, from, query string) (string, error) {
+func (w *writer) landFile(ctx context.Context, number int, query string) (string, error) {
 	if known := w.landed[query]; known != "" {
 		return known, nil
 	}
@@ -175,20 +175,11 @@ func (w *writer) landFile(ctx context.Context, number int, from, query string) (
 	err := w.exec(ctx, fmt.Sprintf("COPY (%s) TO %s (FORMAT parquet, COMPRESSION snappy)", query, literal(path)))
 	stop()
 	if err != nil {
-		return "", inRun(err, from)
+		return "", err
 	}
 	w.profile()
 	w.landed[query] = path
 	return path, nil
-}
-
-// inRun adds the relation's name to an error that came up over its rows.
-func inRun(err error, from string) error {
-	c, ok := complaintOf(err)
-	if ok && (c.Type == "Conversion" || c.Type == "Invalid Input" || c.Type == "Out of Range") && !named.MatchString(c.Message) {
-		return failf(FailData, "%s: %s", from, sentence(c.Message))
-	}
-	return err
 }
 
 // profile remembers how many rows each scan of the last query gave. Without
