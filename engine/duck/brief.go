@@ -15,9 +15,10 @@ const (
 	maxText  = 320
 )
 
-// brief cuts a text in its middle, since its end often says what was wanted, and
-// writes out what cannot be seen.
-func brief(text string) string {
+// Brief cuts a text that somebody else wrote to about 320 characters, for a message.
+// It cuts in the middle, since the end often says what was wanted, and writes out
+// what cannot be seen.
+func Brief(text string) string {
 	text = visible(text)
 	if utf8.RuneCountInString(text) <= maxText {
 		return text

@@ -100,7 +100,7 @@ func sentence(text string) string {
 	}
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text, _, _ = strings.Cut(text, "\nTry setting ") // what nobody can set here
-	text = brief(strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " "))
+	text = Brief(strings.Join(strings.Fields(strings.ReplaceAll(text, "!\n", ". ")), " "))
 	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}

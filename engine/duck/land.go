@@ -92,5 +92,5 @@ func fromTable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return failf(FailData, "%s", engine.MessageOf(err))
+	return failf(FailData, "%s", Brief(engine.MessageOf(err)))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dogear/engine/duck"
 	"dogear/engine/runner/python"
 )
 
@@ -37,7 +38,7 @@ func (p complaint) words() string {
 			where += fmt.Sprintf(", column %d", p.Column)
 		}
 	}
-	return where + ": " + strings.TrimRight(p.Message, ".") + "."
+	return where + ": " + duck.Brief(strings.TrimRight(p.Message, ".")) + "."
 }
 
 // python has scripts compiled by the Python that would run them. It knows no

@@ -55,6 +55,13 @@ func TestATextThatCannotRunIsFoundBeforeItRuns(t *testing.T) {
 		"two statements":                   {sqlJob("SELECT 1; SELECT 2"), "step.0.sql", "must be one SELECT; it holds 2 statements"},
 		"a statement that writes":          {sqlJob("COPY (SELECT 1) TO '" + trace + "'"), "step.0.sql", "must be one SELECT"},
 		"a file that a select would read":  {job: sqlJob("SELECT * FROM read_text('/etc/passwd')")},
+		"a zero byte":                      {sqlJob("SELECT 1\n\x00, 2"), "step.0.sql", "The step out at line 2, column 1: a zero byte, which no SQL may hold. Delete it"},
+		"a zero byte that ends it":         {sqlJob("SELECT 1\x00 FORM x ,,"), "step.0.sql", "The step out at line 1, column 9: a zero byte"},
+		"another control character":        {sqlJob("SELECT 1\x01, 2"), "step.0.sql", `The step out at line 1, column 9: syntax error at or near "\x01".`},
+		"a control character as a text":    {job: sqlJob("SELECT split(a, '\x01') FROM nowhere")},
+		"a comment without an end":         {sqlJob("SELECT 1 /* " + strings.Repeat("blah ", 2000)), "step.0.sql", `The step out at line 1, column 10: unterminated /* comment at or near "/* blah`},
+		"a text without an end":            {sqlJob("SELECT '" + strings.Repeat("blah ", 2000)), "step.0.sql", "The step out at line 1, column 8: unterminated quoted string"},
+		"a long name that is two things":   {script("def f(" + strings.Repeat("x", 8000) + "):\n    global " + strings.Repeat("x", 8000)), "script.body", "The script at line 2, column 5: name 'xxx"},
 		"a script":                         {job: script("import sys\n\ndef f(x: int) -> int:\n    return x\n")},
 		"a module that is not there":       {job: script("import no_such_module\n")},
 		"a bracket that never closes":      {script("x = 1\nprint('ä', (1, 2)\n"), "script.body", "The script at line 2, column 6: '(' was never closed."},
@@ -85,6 +92,9 @@ func TestATextThatCannotRunIsFoundBeforeItRuns(t *testing.T) {
 			}
 			if len(got[1]) != 1 || got[1][0].Field != tt.field || !strings.Contains(got[1][0].Message, tt.says) {
 				t.Fatalf("got %v, want %s: %s", got[1], tt.field, tt.says)
+			}
+			if n := len(got[1][0].Message); n > 500 {
+				t.Errorf("the message has %d bytes: it should be read in one glance", n)
 			}
 			if len(again[0]) != 1 || again[0][0] != got[1][0] {
 				t.Errorf("then %v, want the same", again[0])
