@@ -37,6 +37,10 @@ func (s *Store) Own() (release func(), err error) {
 		_ = file.Close()
 		return nil, engine.Errorf(engine.Conflict, "Another Dogear server works on the database %s. Stop it first; several servers need PostgreSQL (--database postgres://...).", s.path)
 	}
+	if err := s.lengthenLog(context.Background()); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
 	s.hot = newHot(false)
 	return func() {
 		s.hot = nil
