@@ -16,9 +16,13 @@ import (
 // locked, where the next attempt is about to begin.
 const cleanEvery = 50 * time.Millisecond
 
-// clean has the attempt's directory removed; its log stays.
+// clean has the attempt's directory removed; its log stays. What was made for its
+// process is used again at once where that can be: the next may need it.
 func (a *attempt) clean() {
 	e := a.e
+	if work, ok := e.Runners[a.node.Ref.Kind].(runner.Keeper); ok && a.node.Process.Apart && work.Reuse(a.node.Process) {
+		a.node.Process = engine.Process{}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.ended) == 0 {

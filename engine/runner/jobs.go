@@ -67,6 +67,16 @@ func (j Jobs) Tidy(p engine.Process) {
 	_ = j.keepers(func(work Keeper) error { work.Tidy(p); return nil })
 }
 
+// Reuse asks all that keep processes.
+func (j Jobs) Reuse(p engine.Process) bool {
+	for _, work := range j {
+		if work, ok := work.(Keeper); ok && work.Reuse(p) {
+			return true
+		}
+	}
+	return false
+}
+
 // Clean tells all that keep folders.
 func (j Jobs) Clean(p engine.Process) error {
 	return j.keepers(func(work Keeper) error { return work.Clean(p) })

@@ -111,6 +111,10 @@ type Keeper interface {
 	// disk.
 	Tidy(p engine.Process)
 
+	// Reuse keeps the process and its folder for another attempt, once the end of its
+	// own is written. Where it is false, Clean follows in a moment.
+	Reuse(p engine.Process) bool
+
 	// Clean removes the folder of a process once the end of its attempt is written.
 	Clean(p engine.Process) error
 }

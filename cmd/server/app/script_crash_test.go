@@ -108,6 +108,34 @@ func assertRanOnce(t *testing.T, data, effects, what string) {
 	}
 }
 
+// TestAScriptRunsInTheShimOfAnother: which has ended, once its end is written.
+func TestAScriptRunsInTheShimOfAnother(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	must(t, os.MkdirAll(data, 0o700))
+	effects := scriptsForTest(t, data, 100*time.Millisecond)
+
+	serveOn(t, data, "")
+
+	assertRanOnce(t, data, effects, "undisturbed")
+	store := openForTest(t, data)
+	defer store.Close()
+	runs, err := store.Runs(t.Context(), engine.RunFilter{})
+	must(t, err)
+	nodes, err := store.NodeRuns(t.Context(), runs[0].ID)
+	must(t, err)
+	shims := map[engine.Process]bool{}
+	for _, n := range nodes {
+		if !n.Process.Apart {
+			t.Errorf("%s has no process on record", n.Name)
+		}
+		shims[n.Process] = true
+	}
+	if len(shims) == len(nodes) {
+		t.Errorf("%d scripts, one after the other, had a shim each, want at least the third in one that was used before", len(nodes))
+	}
+}
+
 // TestServerKilledAroundScripts kills the server before and after each of its
 // commits in turn. The script that it has started goes on, and the next server
 // finds it again.

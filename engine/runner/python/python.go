@@ -281,6 +281,9 @@ func (r *Runner) Publish(context.Context, engine.Batch, runner.Host) ([]engine.T
 // Tidy removes the folder in which a script worked, which may fill the disk.
 func (r *Runner) Tidy(p engine.Process) { r.Shims.Tidy(p) }
 
+// Reuse keeps the shim of a script that has ended for another.
+func (r *Runner) Reuse(p engine.Process) bool { return r.Shims.Reuse(p) }
+
 // Clean removes the folder of a script that has ended.
 func (r *Runner) Clean(p engine.Process) error { return r.Shims.Clean(p) }
 

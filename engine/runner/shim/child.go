@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,8 +25,9 @@ type Child struct {
 	Dir     string // its folder
 	marker  string
 	pid     *os.File // readable once the shim has ended; nil where it has
-	over    *os.File // readable before that, once the script has; nil where an earlier server started it
-	code    string   // what was read from over
+	shim    *shim    // nil where an earlier server started it
+	shims   *Shims   // that the shim goes back to
+	ended   bool     // it was made to end
 }
 
 // Find finds the script again whose shim an earlier server had recorded as p. One
@@ -65,30 +67,23 @@ func watch(pid int) (*os.File, error) {
 }
 
 // Wait waits until the script has ended, for d at most, and reports whether it
-// has. The end of ctx breaks it off. Its shim may then need a moment to be gone.
+// has. The end of ctx breaks it off. Its shim may then need a moment to be gone,
+// or wait for another script.
 func (c *Child) Wait(ctx context.Context, d time.Duration) bool {
-	if c.over == nil {
-		return c.gone(ctx, d)
-	}
-	if !c.readable(ctx, c.over, d) {
+	switch {
+	case c.shim == nil:
+		if c.gone(ctx, d) {
+			return true
+		}
+		_, over := c.Exit() // its shim waits on where somebody still holds the files of its server
+		return over
+	case c.shim.heard != "":
+		return true
+	case !c.readable(ctx, c.shim.over, d):
 		return false
 	}
-	c.hear()
+	c.shim.hear()
 	return true
-}
-
-// hear reads the exit code that the shim says before it notes it.
-func (c *Child) hear() {
-	raw, err := c.over.SyscallConn()
-	if err != nil || c.code != "" {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) {
-		var text [len(noEnd)]byte
-		if n, err := unix.Read(int(fd), text[:]); err == nil {
-			c.code = string(text[:n])
-		}
-	})
 }
 
 // gone waits until the shim has ended, as Wait does.
@@ -131,7 +126,7 @@ func hasInput(fd uintptr) bool {
 // Codes above 128 are those of signals, as a shell counts them.
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
-	text, began := c.code, true
+	text, began := c.heard(), true
 	if text == "" {
 		text, began = strings.CutPrefix(c.said(), begun+"\n")
 	}
@@ -142,6 +137,14 @@ func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.after")
 	code, err := strconv.Atoi(line) // not of noEnd, be it half written over
 	return code, err == nil
+}
+
+// heard is what the shim has told this server of the end of the script.
+func (c *Child) heard() string {
+	if c.shim == nil {
+		return ""
+	}
+	return c.shim.heard
 }
 
 // said is what the shim has noted of the beginning and the end of its script.
@@ -180,6 +183,12 @@ func (c *Child) open(name string, flags int) (*os.File, error) {
 	return file, nil
 }
 
+// own reports whether a file is this user's, and has no other name.
+func own(info fs.FileInfo) bool {
+	about, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(about.Uid) == os.Geteuid() && about.Nlink == 1
+}
+
 // Began reports whether the script may have begun. One whose shim was never
 // released has not.
 func (c *Child) Began() bool {
@@ -196,8 +205,18 @@ func (c *Child) Here() bool {
 	return c.Dir != "" && err == nil
 }
 
-// Close gives back what the child holds here. The script is not touched.
-func (c *Child) Close() { closeAll(c.pid, c.over) }
+// Close gives back what the child holds here. The script is not touched; its shim
+// can be used again (Shims.Reuse) where the script has ended by itself.
+func (c *Child) Close() {
+	switch {
+	case c.shim == nil:
+		closeAll(c.pid)
+	case c.shim.heard != "" && !c.ended:
+		c.shims.hold(c.shim)
+	default:
+		c.shim.leave()
+	}
+}
 
 // How long is waited for what ends by itself in a moment.
 const (
@@ -211,6 +230,7 @@ const (
 // Stop ends the script and everything it has started: it is asked to end, and
 // after grace made to. Stop returns once nothing of it is left.
 func (c *Child) Stop(grace time.Duration) {
+	c.ended = true
 	if grace > 0 {
 		c.signal(-c.Process.PID, unix.SIGTERM)
 		c.wait(grace)
@@ -233,6 +253,7 @@ func (c *Child) wait(most time.Duration) {
 // Sweep kills what is left of the script, wherever it is, and returns once
 // nothing is. What it wrote to its end is kept.
 func (c *Child) Sweep() {
+	c.ended = true
 	// What a script has started is the shim's, should it lose its parents, and with
 	// the last of it the shim ends. Without the shim nobody would hold them.
 	for end := time.Now().Add(patience); ; {

@@ -22,6 +22,7 @@ const (
 	begun    = C.SHIM_BEGUN
 	clean    = C.SHIM_CLEAN
 	cleanAt  = C.SHIM_CLEAN_AT // where that stands in the file
+	idle     = C.SHIM_WAITS
 	head     = C.SHIM_HEAD
 	stopWord = unix.Signal(C.SHIM_STOP)
 	shimName = C.SHIM_NAME

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"dogear/engine"
+	"dogear/engine/failpoint"
 )
 
-// The folder of an attempt is used again where the script has left it as it was
-// given it: Linux looks at every file that was removed in the last minute before
-// it makes one in the same part of the disk, which can take longer than all else
-// that a script costs.
+// The shim of an attempt is used again with its folder, where the script has left
+// that as it was given it: to make and to end a process for each costs as much as
+// a small script itself, and Linux looks at every file that was removed in the last
+// minute before it makes one in the same part of the disk.
 
 const (
 	mostUsed  = 32       // folders that wait for another attempt
@@ -50,6 +50,70 @@ func (s *Shims) path(name string) string {
 	return filepath.Join(s.Dir, name)
 }
 
+// hold keeps the shim of a script that has ended until its end is noted. One that
+// nobody ever asks for again is pushed out.
+func (s *Shims) hold(ended *shim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, ended)
+	if len(s.held) > mostHeld {
+		s.held[0].leave()
+		s.held = slices.Delete(s.held, 0, 1)
+	}
+}
+
+// heldIn hands out the shim that is held in a folder; nil is none.
+func (s *Shims) heldIn(folder string) *shim {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.held, func(ended *shim) bool { return ended.process.Folder == folder })
+	if i < 0 {
+		return nil
+	}
+	ended := s.held[i]
+	s.held = slices.Delete(s.held, i, i+1)
+	return ended
+}
+
+// Reuse lets the shim of a process wait for another script, in the same folder, once
+// the attempt has ended, with its end durably noted. It is false where that cannot
+// be, now or at all: then Clean is for the folder.
+func (s *Shims) Reuse(p engine.Process) bool {
+	ended := s.heldIn(p.Folder)
+	if ended == nil {
+		return false
+	}
+	if ended.again() && s.wants() {
+		failpoint.Hit("shim.reuse.before")
+		text, ok := renew(ended.dir)
+		failpoint.Hit("shim.reuse.after")
+		if ok && s.spared(ended, text) {
+			return true
+		}
+	}
+	ended.leave()
+	return false
+}
+
+// wants reports whether another shim may wait.
+func (s *Shims) wants() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.shut && len(s.spare) < mostSpares
+}
+
+// spared lets a shim wait, unless that has become one too many.
+func (s *Shims) spared(waits *shim, text *os.File) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waits.text = text
+	if s.shut || len(s.spare) >= mostSpares {
+		return false
+	}
+	s.spare = append(s.spare, waits)
+	return true
+}
+
 // Clean takes the folder of a process away whose attempt has ended, with its end
 // durably noted: for another script, or for good.
 func (s *Shims) Clean(p engine.Process) error {
@@ -60,7 +124,12 @@ func (s *Shims) Clean(p engine.Process) error {
 	s.mu.Lock()
 	full := s.shut || len(s.used) >= mostUsed
 	s.mu.Unlock()
-	if full || !asGiven(dir) || emptied(dir) != nil {
+	if full {
+		return os.RemoveAll(dir)
+	}
+	text, ok := renew(dir)
+	closeAll(text)
+	if !ok {
 		return os.RemoveAll(dir)
 	}
 	s.mu.Lock()
@@ -91,62 +160,108 @@ func (s *Shims) KeepOnly(left []engine.Process) error {
 	return err
 }
 
-// asGiven reports whether a folder is one that its script has left as it was, and
-// whose files nobody has open.
-func asGiven(dir string) bool {
-	c := &Child{Dir: dir}
-	for _, name := range []string{endFile, ErrFile, OutFile, TextFile} {
-		file, err := c.open(name, os.O_RDWR)
-		if err != nil {
-			return false
+// renew makes a folder ready for another script, and returns its TextFile. It is
+// false where the script has not left the folder as it was given it, or somebody
+// has one of its files open.
+func renew(path string) (text *os.File, ok bool) {
+	folder, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = unix.Close(folder) }()
+	var files []int
+	defer func() {
+		for _, fd := range files {
+			_ = unix.Close(fd)
 		}
-		info, err := file.Stat()
+	}()
+	for _, name := range []string{endFile, OutFile, ErrFile, TextFile} {
+		fd, ok := asGiven(folder, name)
+		if !ok {
+			return nil, false
+		}
+		files = append(files, fd)
+	}
+	end, out, errs := files[0], files[1], files[2]
+	if !isClean(end) || entries(folder) != 5 || !workAsGiven(folder) {
+		return nil, false
+	}
+	if n, err := unix.Pwrite(end, []byte(noEnd), 0); err != nil || n != len(noEnd) || !emptied(out) || !emptied(errs) {
+		return nil, false
+	}
+	text = os.NewFile(uintptr(files[3]), TextFile)
+	files = files[:3]
+	return text, true
+}
+
+// asGiven opens a file of a folder, unless another thing is in its place or
+// somebody has it open: a script may have handed its output to a stranger.
+func asGiven(folder int, name string) (fd int, ok bool) {
+	fd, err := unix.Openat(folder, name, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, false
+	}
+	var about unix.Stat_t
+	err = unix.Fstat(fd, &about)
+	if ok = err == nil && about.Mode == unix.S_IFREG|fileMode && ours(&about) && about.Nlink == 1; ok {
 		// A lease to write is given to who alone has a file open.
-		_, shared := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
-		closeAll(file)
-		if err != nil || info.Mode() != fileMode || shared != nil {
-			return false
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
+		if ok = err == nil; ok {
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+			ok = err == nil
 		}
 	}
-	if said := c.said(); len(said) != len(noEnd) || said[cleanAt:] != clean {
+	if !ok {
+		_ = unix.Close(fd)
+	}
+	return fd, ok
+}
+
+// ours reports whether a file is of the user of this server.
+func ours(about *unix.Stat_t) bool { return int(about.Uid) == os.Geteuid() }
+
+// isClean reports whether an endFile says that nothing of its script is left.
+func isClean(end int) bool {
+	var said [len(noEnd) + 1]byte
+	n, err := unix.Pread(end, said[:], 0)
+	return err == nil && n == len(noEnd) && string(said[cleanAt:n]) == clean
+}
+
+// workAsGiven reports whether the folder in which the script began is there, and
+// empty.
+func workAsGiven(folder int) bool {
+	fd, err := unix.Openat(folder, WorkDir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return false
 	}
-	work := filepath.Join(dir, WorkDir)
-	info, err := os.Lstat(work)
-	if err != nil || info.Mode() != fs.ModeDir|dirMode || info.Size() > mostBytes || !own(info) {
-		return false
-	}
-	return entries(dir) == 5 && entries(work) == 0
+	defer func() { _ = unix.Close(fd) }()
+	var about unix.Stat_t
+	err = unix.Fstat(fd, &about)
+	return err == nil && about.Mode == unix.S_IFDIR|dirMode && about.Size <= mostBytes && ours(&about) && entries(fd) == 0
 }
 
-// own reports whether a file is this user's, and has no other name.
-func own(info fs.FileInfo) bool {
-	about, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(about.Uid) == os.Geteuid() && (info.IsDir() || about.Nlink == 1)
-}
-
-// entries is how many entries a folder has, -1 where that cannot be seen.
-func entries(dir string) int {
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		return -1
-	}
-	return len(all)
-}
-
-// emptied empties the files of a folder for another script.
-func emptied(dir string) error {
-	end, err := os.OpenFile(filepath.Join(dir, endFile), os.O_WRONLY, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = end.WriteAt([]byte(noEnd), 0)
-	err = errors.Join(err, end.Close())
-	for _, name := range []string{OutFile, ErrFile} {
-		path := filepath.Join(dir, name)
-		if info, failed := os.Lstat(path); failed == nil && info.Size() > 0 {
-			err = errors.Join(err, os.Truncate(path, 0))
+// entries is how many entries an open folder has, -1 where that cannot be seen.
+func entries(folder int) (all int) {
+	room := make([]byte, 4096)
+	for {
+		n, err := unix.ReadDirent(folder, room)
+		if err != nil {
+			return -1
 		}
+		if n == 0 {
+			return all
+		}
+		_, found, _ := unix.ParseDirent(room[:n], -1, nil)
+		all += found
 	}
-	return err
+}
+
+// emptied empties a file for another script.
+func emptied(fd int) bool {
+	var about unix.Stat_t
+	err := unix.Fstat(fd, &about)
+	if err == nil && about.Size > 0 {
+		err = unix.Ftruncate(fd, 0)
+	}
+	return err == nil
 }

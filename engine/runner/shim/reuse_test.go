@@ -1,25 +1,52 @@
 package shim
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"dogear/engine"
 )
 
-// over is a script that has ended, with all that it has started.
+// over is a script that has ended, with all that it has started: its shim waits for
+// another, or is gone.
 func over(t *testing.T, s *Shims, c Command) *Child {
 	t.Helper()
 	child := started(t, s, c)
 	if !child.Wait(t.Context(), 10*time.Second) {
 		t.Fatal("it did not end")
 	}
-	await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(child.Process) })
+	await(t, "its shim waits", func() bool { return child.shim.again() || !(Processes{}).Alive(child.Process) })
 	return child
+}
+
+// ended is a script that has ended, whose shim is held until its end is noted.
+func ended(t *testing.T, s *Shims, c Command) *Child {
+	t.Helper()
+	child, err := s.Start(t.Context(), c, recorded)
+	must(t, err)
+	t.Cleanup(func() { Sweep(c.Marker) })
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+	await(t, "its shim waits", func() bool { return child.shim.again() || !(Processes{}).Alive(child.Process) })
+	child.Close()
+	return child
+}
+
+// none lets the shims end that wait, once none is being made.
+func none(s *Shims) {
+	s.work.Wait()
+	for _, waits := range s.spare {
+		waits.drop()
+	}
+	s.spare = nil
 }
 
 // gone reports whether there is no such folder.
@@ -38,10 +65,7 @@ func TestAFolderIsUsedAgain(t *testing.T) {
 	must(t, err)
 	s.work.Wait() // nothing takes it meanwhile
 	must(t, s.Clean(first.Process))
-	for _, waits := range s.spare { // they have others
-		waits.drop()
-	}
-	s.spare = nil
+	none(s) // they have others
 
 	second := over(t, s, command(t, "cat ../script.py"))
 
@@ -55,6 +79,134 @@ func TestAFolderIsUsedAgain(t *testing.T) {
 	}
 	if code, ok := (&Child{Dir: second.Dir}).Exit(); !ok || code != 0 {
 		t.Errorf("got exit code %d, %v, want 0", code, ok)
+	}
+}
+
+// TestAShimIsUsedAgain: with its folder, which holds nothing of the script before.
+func TestAShimIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	first := ended(t, s, command(t, "echo a long line; echo another >&2; touch x; rm x; exit 3 # and a comment"))
+	none(s)
+	if !s.Reuse(first.Process) {
+		t.Fatal("it is not used again")
+	}
+	if again := (&Child{Dir: first.Dir}); again.Began() || s.Reuse(first.Process) {
+		t.Errorf("its folder says that something has begun: %v, or it is used twice", again.Began())
+	}
+	c := command(t, "cat ../script.py; [ -e ../../go ] || exit 9")
+	p := reserve(t, s, c)
+	if p != first.Process {
+		t.Fatalf("%+v is reserved, want %+v", p, first.Process)
+	}
+	must(t, os.WriteFile(filepath.Join(s.Dir, "go"), nil, 0o600)) // until now it has not begun
+
+	second, err := s.Release(t.Context(), c.Marker)
+	must(t, err)
+	defer second.Close()
+
+	if !second.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+	if out, errs := wrote(t, second.Dir, OutFile), wrote(t, second.Dir, ErrFile); out != string(c.Text) || errs != "" {
+		t.Errorf("it wrote %q and %q, want only what is its own", out, errs)
+	}
+	if code, ok := second.Exit(); !ok || code != 0 {
+		t.Errorf("it ended with %d, %v, want 0", code, ok)
+	}
+	await(t, "it has noted its end", func() bool { code, ok := (&Child{Dir: second.Dir}).Exit(); return ok && code == 0 })
+}
+
+// TestAShimThatWaitsAgainHasNothingOpen: of the script before, so that a stranger
+// who has is seen.
+func TestAShimThatWaitsAgainHasNothingOpen(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	child := ended(t, s, command(t, "exit 0"))
+
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", child.Process.PID))
+	must(t, err)
+
+	for _, fd := range open {
+		target, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", child.Process.PID, fd.Name()))
+		must(t, err)
+		if rest, ok := strings.CutPrefix(target, child.Dir); ok && rest != "" {
+			t.Errorf("it has %s open", target)
+		}
+	}
+}
+
+// TestAShimThatWaitsAgainEnds: with its server, or by the word for it.
+func TestAShimThatWaitsAgainEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *Shims, child *Child){
+		"the server ends":  func(s *Shims, _ *Child) { s.Close() },
+		"it is swept":      func(_ *Shims, child *Child) { child.Sweep() },
+		"it is pushed out": func(s *Shims, _ *Child) { s.hold(&shim{}); s.hold(&shim{}) },
+		"nobody wants it": func(s *Shims, child *Child) {
+			s.spare = make([]*shim, mostSpares)
+			s.Reuse(child.Process)
+			s.spare = nil
+		},
+		"its folder is wrong": func(s *Shims, child *Child) { _ = os.Remove(filepath.Join(child.Dir, OutFile)); s.Reuse(child.Process) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shims(t)
+			child := ended(t, s, command(t, "exit 0"))
+			none(s)
+			for len(s.held) < mostHeld-1 {
+				s.held = append(s.held, &shim{})
+			}
+
+			end(s, child)
+
+			await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(child.Process) })
+		})
+	}
+}
+
+// TestAShimIsNotUsedAgain: whose script did not end by itself, or has changed what
+// the next would inherit.
+func TestAShimIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		script string
+		end    func(child *Child)
+	}{
+		"it was stopped":            {script: "echo up; sleep 600", end: func(child *Child) { child.Stop(0) }},
+		"it was stopped in its end": {script: "echo up; exit 0", end: func(child *Child) { child.Wait(context.Background(), time.Minute); child.Sweep() }},
+		"it killed its shim":        {script: "kill -KILL $PPID; exit 0"},
+		"its group stands back":     {script: "renice -n 5 -g $PPID"},
+		"it left a file":            {script: "touch left"},
+		"it has not ended":          {script: "echo up; sleep 600", end: func(child *Child) { child.shim.heard = "0\n" }},
+		"its shim has been killed": {script: "exit 0", end: func(child *Child) {
+			child.Wait(context.Background(), time.Minute)
+			_ = (Processes{}).Kill(child.Process)
+			child.gone(context.Background(), time.Minute)
+		}},
+		"nobody heard of its ending": {script: "exit 0", end: func(*Child) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shims(t)
+			c := command(t, tt.script)
+			child, err := s.Start(t.Context(), c, recorded)
+			must(t, err)
+			t.Cleanup(func() { Sweep(c.Marker) })
+			if tt.end == nil {
+				child.Wait(t.Context(), 10*time.Second)
+				await(t, "it is over", func() bool { return child.shim.again() || !child.shim.alive() })
+			} else {
+				await(t, "it is up", func() bool { return !strings.HasPrefix(tt.script, "echo") || wrote(t, child.Dir, OutFile) != "" })
+				tt.end(child)
+			}
+			child.Close()
+
+			if s.Reuse(child.Process) {
+				t.Error("it is used again")
+			}
+		})
 	}
 }
 
@@ -96,11 +248,14 @@ func TestAFolderThatIsNotAsItWasIsRemoved(t *testing.T) {
 func TestAFolderOfWhichSomebodyHasAFileOpenIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := shims(t)
-	child := over(t, s, command(t, "exit 0"))
+	child := ended(t, s, command(t, "exit 0"))
 	stranger, err := os.OpenFile(filepath.Join(child.Dir, OutFile), os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
 	defer stranger.Close()
 
+	if s.Reuse(child.Process) {
+		t.Error("it is used again with its shim")
+	}
 	must(t, s.Clean(child.Process))
 
 	if len(s.used) > 0 || !gone(child.Dir) {
@@ -128,6 +283,7 @@ func TestTheFoldersOfWhatIsTakenUpAreKept(t *testing.T) {
 	s := shims(t)
 	must(t, s.KeepOnly(nil)) // there never was one
 	left, other := over(t, s, command(t, "exit 4")), over(t, s, command(t, "exit 5"))
+	s.work.Wait() // no other is being made
 
 	must(t, (&Shims{Dir: s.Dir}).KeepOnly([]engine.Process{left.Process, {PID: 1}}))
 

@@ -7,7 +7,8 @@
 //
 // The maker makes a shim whenever its server asks, and ends with it. A shim
 // goes on without either: it waits for the end of its script, notes the exit
-// code, and ends whatever the script has left behind.
+// code, and ends whatever the script has left behind. Then it waits for another
+// script, as long as there is its server.
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -88,49 +89,84 @@ static void bound(rlim_t bytes) {
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-// script is what a shim was told.
+// script is what a shim was told, and what is open for it.
 struct script {
 	rlim_t memory; // in bytes; 0 is no bound
-	char **args, **env;
+	char *text, **args, **env;
+	int work, out, err, end;
 };
 
+// in opens a file of the folder for a script, unless there is another thing in its
+// place. The shim holds none of them between two scripts: so it can be seen whether
+// somebody else does.
+static int in(int folder, const char *name, int flags) {
+	return openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// put closes what was open for a script and forgets what was told of it.
+static void put(struct script *script) {
+	int files[] = {script->work, script->out, script->err, script->end};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (files[i] >= 0)
+			close(files[i]);
+	free(script->args);
+	free(script->env);
+	free(script->text);
+}
+
 // ready makes a shim ready and waits for the release. It is false where that does
-// not come: nothing has begun then.
-static bool ready(const int *file, struct script *script) {
-	char *at = told(file[shim_told]), go;
+// not come: nothing has begun then. Until it is told something it is ended by the
+// word for it.
+static bool ready(const int *file, struct script *script, const sigset_t *stop) {
+	*script = (struct script){.work = -1, .out = -1, .err = -1, .end = -1};
+	sigprocmask(SIG_UNBLOCK, stop, NULL);
+	char *at = script->text = told(file[shim_told]), go;
+	sigprocmask(SIG_BLOCK, stop, NULL);
 	if (at == NULL)
 		return false;
 	script->memory = (rlim_t)strtoul(next(&at), NULL, 10) << 20;
 	script->args = list(&at);
 	script->env = list(&at);
-	return script->args != NULL && script->env != NULL && read(file[shim_release], &go, 1) == 1;
+	int folder = file[shim_folder];
+	script->work = in(folder, SHIM_WORK, O_RDONLY | O_DIRECTORY);
+	// What is written to the outputs goes to their ends, which the server may cut off.
+	script->out = in(folder, SHIM_OUT, O_WRONLY | O_APPEND);
+	script->err = in(folder, SHIM_ERR, O_WRONLY | O_APPEND);
+	script->end = in(folder, SHIM_END, O_WRONLY);
+	return script->args != NULL && script->env != NULL && script->work >= 0 && script->out >= 0 && script->err >= 0 && script->end >= 0 &&
+	       read(file[shim_release], &go, 1) == 1;
 }
 
 // become becomes the script. It shares the memory of the shim until then, which
 // stands still meanwhile: to exchange a memory of its own would take as long as
 // half a script.
-static void become(const int *file, const struct script *script) {
+static void become(const struct script *script) {
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	dup2(file[shim_out], STDOUT_FILENO);
-	dup2(file[shim_err], STDERR_FILENO);
+	dup2(script->out, STDOUT_FILENO);
+	dup2(script->err, STDERR_FILENO);
 	bound(script->memory);
-	if (fchdir(file[shim_work]) == 0)
+	if (fchdir(script->work) == 0)
 		execve(script->args[0], script->args, script->env);
 	int why = errno;
 	dprintf(STDERR_FILENO, "%s: %s\n", script->args[0], strerror(why));
 	_exit(why == ENOENT ? not_found : not_executable);
 }
 
+// say tells the server a text, which may be gone.
+static void say(int over, const char *text) {
+	ssize_t ignored = write(over, text, strlen(text));
+	(void)ignored;
+}
+
 // note notes how the script ended. The server is told first: it has to wait for
 // nothing then.
-static void note(const int *file, int status) {
+static void note(int over, int end, int status) {
 	char code[8];
 	snprintf(code, sizeof code, "%d\n", WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status));
-	ssize_t ignored = write(file[shim_over], code, strlen(code)); // it may be gone
-	(void)ignored;
-	all(file[shim_end], code, sizeof begun - 1);
+	say(over, code);
+	all(end, code, sizeof begun - 1);
 }
 
 // listed is the place of a process in a list, -1 where it has none.
@@ -178,26 +214,45 @@ static bool answer(int server, int32_t pid) {
 	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
 }
 
-// collect waits until the script has ended and nothing of it is left.
-static void collect(const int *file, pid_t script, const sigset_t *word) {
+// collect waits until the script has ended and nothing of it is left. It is false
+// where somebody wanted it to end.
+static bool collect(int over, int end, pid_t script, const sigset_t *word) {
 	int ending = 0; // that have been killed and not been collected
+	bool wanted = false;
 	for (bool ended = false, sweep = false;;) {
 		int status;
 		pid_t child;
 		for (; (child = waitpid(-1, &status, WNOHANG)) > 0; ending--)
 			if (child == script) {
-				note(file, status);
+				note(over, end, status);
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
-			return;
+			return !wanted;
 		if (sweep && ending <= 0) // a look at all processes of the system for many at once
 			ending = end_children(NULL, 0);
 		if (sigwaitinfo(word, NULL) == SHIM_STOP) {
-			sweep = true;
+			wanted = sweep = true;
 			ending = 0;
 		}
 	}
+}
+
+// run runs a script that was released to its end. It is false where the shim is
+// of no more use.
+static bool run(int over, const struct script *script, const sigset_t *word) {
+	all(script->end, begun, 0);
+	pid_t pid = vfork();
+	if (pid == 0)
+		become(script);
+	if (pid < 0) {
+		dprintf(script->err, "no process can be started: %s\n", strerror(errno));
+		note(over, script->end, not_executable << 8); // as wait would say it
+		return false;
+	}
+	bool calm = collect(over, script->end, pid, word);
+	all(script->end, SHIM_CLEAN, SHIM_CLEAN_AT);
+	return calm;
 }
 
 // hold is a shim. It is in a session of its own, and is not ended by what its
@@ -206,28 +261,22 @@ static void hold(const int *file, int server) {
 	setsid();
 	prctl(PR_SET_NAME, SHIM_NAME);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); // what loses its parent becomes its child
-	sigset_t all_signals, word;
+	sigset_t all_signals, word, stop;
 	sigfillset(&all_signals);
 	sigprocmask(SIG_SETMASK, &all_signals, NULL);
-	sigemptyset(&word);
+	sigemptyset(&stop);
+	sigaddset(&stop, SHIM_STOP);
+	word = stop;
 	sigaddset(&word, SIGCHLD);
-	sigaddset(&word, SHIM_STOP);
 	answer(server, getpid());
 	close(server);
-	struct script script;
-	if (!ready(file, &script))
-		return;
-	all(file[shim_end], begun, 0);
-	pid_t pid = vfork();
-	if (pid == 0)
-		become(file, &script);
-	if (pid < 0) {
-		dprintf(file[shim_err], "no process can be started: %s\n", strerror(errno));
-		note(file, not_executable << 8); // as wait would say it
-		return;
+	int before = getpriority(PRIO_PROCESS, 0);
+	for (struct script script; ready(file, &script, &stop) && run(file[shim_over], &script, &word);) {
+		put(&script);
+		if (getpriority(PRIO_PROCESS, 0) != before) // a script may tell its whole group to stand back
+			return;
+		say(file[shim_over], SHIM_WAITS);
 	}
-	collect(file, pid, &word);
-	all(file[shim_end], SHIM_CLEAN, SHIM_CLEAN_AT);
 }
 
 // asked waits for the next shim that the server wants, with the files of it.

@@ -7,15 +7,19 @@
 #define SHIM_BEGUN "began"        // stands in front of the exit code once the script may have begun
 #define SHIM_CLEAN_AT 10          // the place in that file of
 #define SHIM_CLEAN "."            // what says that nothing is left of the script
+#define SHIM_WAITS "."            // what a shim says behind the exit code once it waits for the next script
 #define SHIM_HEAD 8               // hexadecimal digits of the length in front of what a shim is told
+
+// The files in the folder of a shim.
+#define SHIM_WORK "work" // the folder in which the script begins
+#define SHIM_OUT "out"   // its output
+#define SHIM_ERR "err"   // its errors
+#define SHIM_END "end"   // takes its exit code
 
 // The files that a shim is given, in this order.
 enum {
-	shim_work,    // the folder in which the script begins
-	shim_out,     // its output
-	shim_err,     // its errors
-	shim_end,     // takes its exit code
-	shim_told,    // says what it is
+	shim_folder,  // its folder
+	shim_told,    // says what the script is
 	shim_release, // says that it may begin
 	shim_over,    // takes the exit code as soon as there is one, for the server that waits
 	shim_files

@@ -112,7 +112,7 @@ func TestAScriptWaitsUntilItIsRecorded(t *testing.T) {
 	if !child.Began() {
 		t.Error("it is said not to have begun")
 	}
-	await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(child.Process) })
+	await(t, "its shim waits for another", child.shim.again)
 }
 
 func TestAScriptThatCannotBeRecordedDoesNothing(t *testing.T) {
@@ -230,9 +230,7 @@ func TestAScriptIsFoundAgainByWhoDidNotStartIt(t *testing.T) {
 		t.Fatal("a script that runs is not found running")
 	}
 	must(t, os.WriteFile(filepath.Join(child.Dir, "go"), nil, 0o600))
-	if !found.Wait(t.Context(), 10*time.Second) {
-		t.Fatal("its end is not seen")
-	}
+	await(t, "its end is seen", func() bool { return found.Wait(t.Context(), pulse) }) // although who started it lives
 	if code, ok := found.Exit(); !ok || code != 5 {
 		t.Errorf("got exit code %d, %v, want 5", code, ok)
 	}
@@ -339,7 +337,9 @@ func TestWhatNoMarkerFindsIsEnded(t *testing.T) {
 				t.Fatal("it did not end")
 			}
 
-			await(t, "nothing is left", func() bool { return len(escaped(t, child)) == 0 && !(Processes{}).Alive(child.Process) })
+			await(t, "nothing is left", func() bool {
+				return len(escaped(t, child)) == 0 && (tt.stop && !(Processes{}).Alive(child.Process) || !tt.stop && child.shim.again())
+			})
 			if _, ok := child.Exit(); !ok {
 				t.Error("its exit code is lost")
 			}

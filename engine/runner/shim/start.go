@@ -21,6 +21,7 @@ type Shims struct {
 	name  string // with which the names of its folders begin
 	n     int
 	spare []*shim
+	held  []*shim          // of which the script has ended, until the end of its attempt is noted
 	used  []string         // names of folders that wait for another shim
 	kept  map[string]*shim // that are reserved, by the marker of the attempt
 	busy  bool             // spare ones are being made
@@ -28,8 +29,11 @@ type Shims struct {
 	work  sync.WaitGroup // that makes spare ones
 }
 
-// spares is how many shims wait.
-const spares = 2
+const (
+	spares     = 2  // shims wait that have had no script
+	mostSpares = 8  // shims wait at most
+	mostHeld   = 32 // shims wait at most for the end of their attempts to be noted
+)
 
 // Start lets a shim run c. recorded must durably note the process before it
 // returns; only then the script begins. Where Start fails, or ctx has ended by
@@ -60,6 +64,7 @@ func (s *Shims) release(ctx context.Context, waits *shim, marker string) (*Child
 		waits.leave()
 		return nil, err
 	}
+	child.shims = s
 	s.more() // while the script works nobody waits for the processor here
 	return child, nil
 }
@@ -126,6 +131,9 @@ func (s *Shims) Close() {
 	for _, waits := range s.spare {
 		waits.drop()
 	}
-	s.spare = nil
+	for _, waits := range s.held {
+		waits.leave()
+	}
+	s.spare, s.held = nil, nil
 	s.maker.close()
 }

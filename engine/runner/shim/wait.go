@@ -1,11 +1,15 @@
 package shim
 
+// #include "shim.h"
+import "C"
+
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -16,11 +20,11 @@ import (
 // The files in the folder of a shim. What a process leaves there outlives the
 // server.
 const (
-	endFile  = "end"       // begun and the exit code, each with a line feed, and in the end clean, over what noEnd holds the room with
-	OutFile  = "out"       // what the script wrote to its output
-	ErrFile  = "err"       // and to its errors
+	endFile  = C.SHIM_END  // begun and the exit code, each with a line feed, and in the end clean, over what noEnd holds the room with
+	OutFile  = C.SHIM_OUT  // what the script wrote to its output
+	ErrFile  = C.SHIM_ERR  // and to its errors
 	TextFile = "script.py" // its text
-	WorkDir  = "work"      // in which it begins
+	WorkDir  = C.SHIM_WORK // in which it begins
 )
 
 // noEnd is what endFile holds until there is more to say: on a disk that is full
@@ -28,13 +32,14 @@ const (
 // file.
 const noEnd = "          \n"
 
-// shim is one that waits.
+// shim is one that waits, or that holds a script of this server.
 type shim struct {
 	dir     string
-	release *os.File // its end lets the shim end
-	told    *os.File // takes what the shim does
-	text    *os.File // is its TextFile: to open it then would take longer
+	release *os.File // a byte in it lets the script begin
+	told    *os.File // takes what the script is; its end lets a shim end that waits
+	text    *os.File // is its TextFile, until that is written: to open it then would take longer
 	over    *os.File // has something to read once the script has ended, or the shim
+	heard   string   // what was read from over of this script
 	pid     *os.File // readable once the shim has ended
 	process engine.Process
 	telling chan error // how it went to tell it
@@ -71,14 +76,8 @@ func (s *Shims) begin() (*shim, error) {
 
 // furnish makes the folder of a shim and its pipes, and opens the files that it
 // is given, in the order of shim.h. Some may be nil where it fails. A used folder
-// holds all of them.
+// holds all that it should.
 func (s *shim) furnish(used bool) (files [given]*os.File, err error) {
-	create := os.O_CREATE | os.O_EXCL
-	if used {
-		create = 0
-	} else if err := os.MkdirAll(filepath.Join(s.dir, WorkDir), dirMode); err != nil {
-		return files, err
-	}
 	open := func(name string, flags int) *os.File {
 		file, failed := os.OpenFile(filepath.Join(s.dir, name), flags|unix.O_NOFOLLOW, fileMode)
 		err = errors.Join(err, failed)
@@ -89,23 +88,31 @@ func (s *shim) furnish(used bool) (files [given]*os.File, err error) {
 		err = errors.Join(err, failed)
 		return read, write
 	}
-	work, end := open(WorkDir, os.O_RDONLY), open(endFile, create|os.O_RDWR)
-	// What is written to the outputs goes to their ends, which the server may cut off.
-	out, errs := open(OutFile, create|os.O_WRONLY|os.O_APPEND), open(ErrFile, create|os.O_WRONLY|os.O_APPEND)
-	s.text = open(TextFile, create|os.O_WRONLY)
+	create := os.O_WRONLY
+	if !used {
+		create |= os.O_CREATE | os.O_EXCL
+		if err := os.MkdirAll(filepath.Join(s.dir, WorkDir), dirMode); err != nil {
+			return files, err
+		}
+		end := open(endFile, create)
+		if err == nil {
+			_, err = end.WriteAt([]byte(noEnd), 0)
+		}
+		closeAll(end, open(OutFile, create), open(ErrFile, create))
+	}
+	s.text = open(TextFile, create)
+	folder := open(".", os.O_RDONLY)
 	var release, told, over *os.File
 	release, s.release = pipe()
 	told, s.told = pipe()
 	s.over, over = pipe()
-	if err == nil {
-		_, err = end.WriteAt([]byte(noEnd), 0)
-	}
-	return [given]*os.File{work, out, errs, end, told, release, over}, err
+	return [given]*os.File{folder, told, release, over}, err
 }
 
 // tell tells a shim what it will do, beside whatever the caller goes on with.
 func (s *shim) tell(c *Command) {
 	s.telling = make(chan error, 1)
+	s.heard = ""
 	text, told := c.Text, c.told(s.dir)
 	go func() {
 		failpoint.Hit("shim.tell.before")
@@ -116,7 +123,7 @@ func (s *shim) tell(c *Command) {
 		if err == nil {
 			_, err = s.told.WriteString(told)
 		}
-		closeAll(s.text, s.told)
+		closeAll(s.text)
 		failpoint.Hit("shim.tell.after")
 		s.telling <- err
 	}()
@@ -136,8 +143,7 @@ func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("release a shim: %w", err)
 	}
-	s.release.Close() // after the release nothing may fail
-	return &Child{Process: s.process, Dir: s.dir, marker: marker, pid: s.pid, over: s.over}, nil
+	return &Child{Process: s.process, Dir: s.dir, marker: marker, pid: s.pid, shim: s}, nil
 }
 
 // alive reports whether a shim still waits: one that has died has closed what it
@@ -163,8 +169,30 @@ func (s *shim) drop() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// leave lets a shim end that was never released. Its folder says that nothing
-// has begun, should it be noted somewhere.
+// hear reads what the shim says of the end of its script, before it notes it.
+func (s *shim) hear() {
+	raw, err := s.over.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		var text [len(noEnd)]byte
+		if n, err := unix.Read(int(fd), text[:]); err == nil {
+			s.heard += string(text[:n])
+		}
+	})
+}
+
+// again reports whether a shim whose script has ended waits for another.
+func (s *shim) again() bool {
+	if !strings.HasSuffix(s.heard, idle) {
+		s.hear()
+	}
+	return strings.HasSuffix(s.heard, "\n"+idle) && s.alive()
+}
+
+// leave lets a shim end: at once, or with its script. The folder of one that was
+// never released says that nothing has begun, should it be noted somewhere.
 func (s *shim) leave() { closeAll(s.release, s.told, s.text, s.over, s.pid) }
 
 // closeAll closes files. Some may be nil, where there never was a shim, or closed.
