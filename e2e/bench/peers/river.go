@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -44,12 +45,23 @@ type linker struct {
 // Work is a step.
 func (l *linker) Work(ctx context.Context, job *river.Job[link]) error {
 	l.e.notes.step()
-	switch {
-	case job.Args.Fan || job.Args.Left == 0:
-		l.e.done <- struct{}{}
+	if job.Args.last() {
 		return nil
-	default:
-		return l.e.insert(ctx, []river.InsertManyParams{{Args: link{Left: job.Args.Left - 1}}})
+	}
+	return l.e.insert(ctx, []river.InsertManyParams{{Args: link{Left: job.Args.Left - 1}}})
+}
+
+// last reports whether no job follows.
+func (l link) last() bool { return l.Fan || l.Left == 0 }
+
+// completed tells of each last job that has ended, once River has written that: it
+// does so for many at once, some time after the work is done.
+func (e *riverEngine) completed(events <-chan *river.Event) {
+	for event := range events {
+		var job link
+		if json.Unmarshal(event.Job.EncodedArgs, &job) == nil && job.last() {
+			e.done <- struct{}{}
+		}
 	}
 }
 
@@ -103,7 +115,12 @@ func start[TTx any](ctx context.Context, e *riverEngine, driver riverdriver.Driv
 		_, err := client.InsertManyFast(ctx, jobs)
 		return err
 	}
-	e.stop = client.Stop
+	events, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: mostJobs, Kinds: []river.EventKind{river.EventKindJobCompleted}})
+	go e.completed(events)
+	e.stop = func(ctx context.Context) error {
+		defer cancel()
+		return client.Stop(ctx)
+	}
 	return client.Start(ctx)
 }
 
