@@ -109,7 +109,7 @@ func sentence(text string) string {
 
 // inSQL is the failure of a step's SQL, with the place in it. prefix is what
 // stood before the SQL in the statement that DuckDB refused.
-func inSQL(err error, step, sql string, prefix int) error {
+func (s *session) inSQL(ctx context.Context, err error, step, sql string, prefix int) error {
 	c, ok := complaintOf(err)
 	if !ok {
 		return err
@@ -123,7 +123,11 @@ func inSQL(err error, step, sql string, prefix int) error {
 	if at, ok := c.within(sql, prefix); ok {
 		f.Line, f.Column = lineAndColumn(sql, at)
 	}
-	f.Message = placed(step, f.Line, f.Column) + ": " + sentence(c.Message)
+	text := sentence(c.Message)
+	if named, name, near, ok := s.lacking(ctx, c, sql); ok {
+		text, f.Lacks, f.Near = named, name, near
+	}
+	f.Message = placed(step, f.Line, f.Column) + ": " + text
 	return f
 }
 

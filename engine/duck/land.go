@@ -80,7 +80,7 @@ func (l *lander) land(ctx context.Context, limits Limits, number int, in *Input)
 	l.landings = append(l.landings, Landing{Input: in.Name, Rows: rows, Bytes: info.Size()})
 	in.Table, in.Format, in.Dialect, in.Schema = nil, engine.Parquet, engine.Dialect{}, sel.Columns
 	in.Files = []File{{Key: sel.Table, Path: path}}
-	in.Root = limits.Scratch
+	in.Root, in.landed = limits.Scratch, true
 	return nil
 }
 

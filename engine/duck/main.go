@@ -84,6 +84,9 @@ func work(ctx context.Context, req Request, events *speaker) (Result, error) {
 	if req.Parse != nil {
 		return runParse(ctx, req.Limits, *req.Parse, events)
 	}
+	if req.Bind != nil {
+		return runBind(ctx, req.Limits, *req.Bind, events)
+	}
 	inputs := req.inputs()
 	if inputs == nil {
 		return Result{}, errors.New("the request names no task")

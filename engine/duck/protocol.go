@@ -27,6 +27,7 @@ type Request struct {
 	Query    *Query    `json:"query,omitempty"`
 	Describe *Describe `json:"describe,omitempty"`
 	Parse    *Parse    `json:"parse,omitempty"`
+	Bind     *Bind     `json:"bind,omitempty"`
 }
 
 // Limits bounds a worker.
@@ -59,6 +60,8 @@ type Input struct {
 	// Table, where it is set, is read instead of files: it is landed first, as
 	// the one file of the input.
 	Table *table.Select `json:"table,omitempty"`
+	// landed says that the one file holds the rows of a table.
+	landed bool
 }
 
 // File is a file that a worker may read.
@@ -122,6 +125,21 @@ type Parse struct {
 	Steps []engine.Step `json:"steps"`
 }
 
+// Bind asks which names the steps and sinks of jobs use that are not there, without
+// reading anything.
+type Bind struct {
+	Jobs []Bound `json:"jobs"`
+}
+
+// Bound is a job over sources whose columns are known.
+type Bound struct {
+	Sources    []Relation    `json:"sources"`
+	Sure       bool          `json:"sure,omitempty"` // the sources have no other columns
+	Steps      []engine.Step `json:"steps,omitempty"`
+	Sinks      []engine.Sink `json:"sinks,omitempty"`
+	Properties []string      `json:"properties,omitempty"` // by name
+}
+
 // Event is one line from a worker. Exactly one field is set; Result or
 // Failure is the last.
 type Event struct {
@@ -153,6 +171,9 @@ type Result struct {
 	Relations []Relation `json:"relations,omitempty"` // of Describe, and of a Run's inputs
 	Table     *Table     `json:"table,omitempty"`
 	Wrong     []*Failure `json:"wrong,omitempty"` // of Parse, by index of the step; nil where nothing is
+	// Lacking is, of Bind by index of the job, what each step and then each sink
+	// lacks; nil where that is nothing.
+	Lacking [][]*Failure `json:"lacking,omitempty"`
 }
 
 // Held is a file that could not be read and was left out.
@@ -216,6 +237,10 @@ type Failure struct {
 	// File is the input and key of a file that cannot be read.
 	Input string `json:"input,omitempty"`
 	File  string `json:"file,omitempty"`
+	// Lacks is a column or table that is not there, and Near are those it may
+	// stand for.
+	Lacks string   `json:"lacks,omitempty"`
+	Near  []string `json:"near,omitempty"`
 }
 
 func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Message }

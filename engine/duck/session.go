@@ -30,6 +30,7 @@ type session struct {
 	inputs []Input
 	reads  []reading
 	held   []Held
+	views  []view // in the order they were made
 	// maxRejects is how many rows may be refused before the work fails.
 	maxRejects int64
 }

@@ -39,6 +39,9 @@ func (s *session) traced(ctx context.Context, err error, from string, steps []en
 	}
 	v := valueOf(c.Message)
 	at, found := s.search(ctx, v)
+	if found && at.own && at.in.landed {
+		return failf(FailData, "%s: %s Correct the row, or give the column the type VARCHAR in the source.", at, misfit(at.column, v.text, at.wanted))
+	}
 	if found && at.own {
 		return misplaced(at.in, at.file, "row", at.row, at.column, misfit(at.column, v.text, at.wanted))
 	}
@@ -82,6 +85,13 @@ type spot struct {
 	column string
 	wanted string // the type of the column in the source
 	own    bool   // it does not fit that type, whatever the SQL does
+}
+
+func (at spot) String() string {
+	if at.in.landed { // its rows have no numbers that people know
+		return "column " + at.column + " of the table " + at.file.Key
+	}
+	return fmt.Sprintf("%s row %d, column %s", at.file.Key, at.row, at.column)
 }
 
 // search looks for a value in the files. That costs another read of them, and is
@@ -181,7 +191,7 @@ func (v value) failure(c complaint, at spot, from string, steps []engine.Step) *
 	}
 	f.Message = where + ": " + text
 	if at.file.Key != "" {
-		f.Message += fmt.Sprintf(" It stands in %s row %d, column %s.", at.file.Key, at.row, at.column)
+		f.Message += " It stands in " + at.String() + "."
 	}
 	if v.text != "" {
 		f.Message += " Correct it, or convert it with TRY_CAST or try_strptime, which make NULL of what does not fit."

@@ -69,16 +69,18 @@ func (s *session) build(ctx context.Context, t task) error {
 	}
 	for i := range s.reads {
 		r := &s.reads[i]
-		statement := "CREATE TEMP VIEW " + quote(r.in.Name) + " AS " + r.sql()
+		kind := "TEMP VIEW "
 		if r.in.Database != "" {
 			if err := s.exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+quote(r.in.Database)); err != nil {
 				return err
 			}
-			statement = "CREATE VIEW " + quote(r.in.Database) + "." + quote(r.in.Name) + " AS " + r.sql()
+			kind = "VIEW "
 		}
+		statement := "CREATE " + kind + r.view().from + " AS " + r.sql()
 		if err := s.exec(ctx, statement); err != nil {
 			return s.blame(ctx, r, fmt.Errorf("make the view %s: %w", r.in.Name, err))
 		}
+		s.views = append(s.views, r.view())
 	}
 	for _, step := range t.steps {
 		if err := s.view(ctx, step.Name, step.Name, step.SQL); err != nil {
@@ -86,6 +88,14 @@ func (s *session) build(ctx context.Context, t task) error {
 		}
 	}
 	return nil
+}
+
+// view is r as SQL selects from it.
+func (r *reading) view() view {
+	if r.in.Database == "" {
+		return named(r.in.Name)
+	}
+	return view{name: r.in.Database + "." + r.in.Name, from: quote(r.in.Database) + "." + quote(r.in.Name), catalog: true}
 }
 
 // view makes SQL of a user a view. step names it in errors.
@@ -96,8 +106,9 @@ func (s *session) view(ctx context.Context, name, step, sql string) error {
 	prefix := viewOf(name)
 	err := s.exec(ctx, prefix+strings.TrimRight(sql, "; \t\r\n")+"\n)")
 	if err != nil {
-		return inSQL(err, step, sql, len(prefix))
+		return s.inSQL(ctx, err, step, sql, len(prefix))
 	}
+	s.views = append(s.views, named(name))
 	return nil
 }
 
@@ -120,7 +131,7 @@ func (s *session) isSelect(ctx context.Context, step, sql string) error {
 	}
 	var text string
 	if err := s.c.QueryRowContext(ctx, "SELECT json_serialize_sql(?::VARCHAR)::VARCHAR", sql).Scan(&text); err != nil {
-		return inSQL(err, step, sql, 0)
+		return s.inSQL(ctx, err, step, sql, 0)
 	}
 	var parsed struct {
 		Error      bool              `json:"error"`

@@ -45,7 +45,7 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	}
 	columns, err := w.describe(ctx, "SELECT * FROM "+quote(sink.From))
 	if err != nil {
-		return Written{}, inSQL(err, sink.From, "", 0)
+		return Written{}, w.inSQL(ctx, err, sink.From, "", 0)
 	}
 	if err := check(sink, columns); err != nil {
 		return Written{}, err
@@ -81,21 +81,27 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	return written, nil
 }
 
-// check refuses a sink whose columns or format cannot work, before anything
-// is read.
-func check(sink engine.Sink, columns []engine.Column) error {
-	var have []string
-	for _, c := range columns {
-		have = append(have, c.Name)
-	}
+// needs refuses a sink that uses columns which its relation does not have.
+func needs(sink engine.Sink, columns []engine.Column) error {
 	needed := slices.Concat(sink.PartitionBy, sink.Keys)
 	if sink.LatestBy != "" {
 		needed = append(needed, sink.LatestBy)
 	}
 	for _, name := range needed {
 		if _, ok := find(columns, name); !ok {
-			return failf(FailData, "The sink of %s uses the column %s, but %s has only %s.", sink.From, name, sink.From, strings.Join(have, ", "))
+			f := failf(FailData, "The sink of %s uses the column %s. %s", sink.From, name, engine.Lacking(sink.From, name, columnNames(columns)))
+			f.Lacks, f.Near = name, engine.Near(name, columnNames(columns))
+			return f
 		}
+	}
+	return nil
+}
+
+// check refuses a sink whose columns or format cannot work, before anything
+// is read.
+func check(sink engine.Sink, columns []engine.Column) error {
+	if err := needs(sink, columns); err != nil {
+		return err
 	}
 	switch {
 	case len(sink.PartitionBy) >= len(columns):

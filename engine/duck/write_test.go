@@ -180,7 +180,7 @@ func TestAnUnknownColumnOfASinkIsNamed(t *testing.T) {
 
 	_, err := b.write("stage", engine.Sink{PartitionBy: []string{"year"}}, "SELECT 1 AS a, 2 AS b")
 
-	if f := failure(t, err); !strings.Contains(f.Message, "uses the column year, but s has only a, b") {
+	if f := failure(t, err); !strings.Contains(f.Message, "uses the column year. s has no column year. It has a, b.") {
 		t.Errorf("got %s", f.Message)
 	}
 }

@@ -42,6 +42,8 @@ type Service struct {
 	// Timeout bounds one query; 0 is a minute.
 	Timeout time.Duration
 	Threads int // of a worker; 0 is all processors
+	// Read is told which columns a source had when it was read; it may be nil.
+	Read func(engine.Source, []engine.Column)
 
 	turns turns
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -371,6 +372,17 @@ func TestColumnsOfSourcesAndSteps(t *testing.T) {
 	}
 	if len(got) != 4 || len(got["sales"]) != 3 {
 		t.Errorf("got %v, want two sources and two steps", got)
+	}
+	var read []string
+	s.Read = func(src engine.Source, columns []engine.Column) {
+		read = append(read, fmt.Sprint(src.Name, len(columns)))
+	}
+	broken := joined()
+	broken.SQL.Steps[1].SQL = "SELECT nmae FROM named"
+	part, err := s.Columns(t.Context(), broken)
+	must(t, err)
+	if len(part) != 3 || len(part["named"]) != 2 || fmt.Sprint(read) != "[sales3 people2]" {
+		t.Errorf("with a wrong step: got %v, and told %v; want all before it", part, read)
 	}
 	if _, err := s.Columns(t.Context(), engine.JobBody{}); engine.CodeOf(err) != engine.Invalid {
 		t.Errorf("a job without sources: got %v, want Invalid", err)

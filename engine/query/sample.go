@@ -2,8 +2,10 @@ package query
 
 import (
 	"context"
+	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,15 +74,33 @@ func (s *Service) Preview(ctx context.Context, job engine.JobBody, step string) 
 	return result.rows(), err
 }
 
-// Columns are what the sources and steps of a job hold, by name.
+// Columns are what the sources and steps of a job hold, by name. Of its steps they
+// are those before the first whose SQL is wrong.
 func (s *Service) Columns(ctx context.Context, job engine.JobBody) (map[string][]engine.Column, error) {
 	sql, err := upTo(job, "")
 	if err != nil {
 		return nil, err
 	}
+	columns, err := s.columns(ctx, sql, sampleProperties(&job))
+	if wrong, ok := errors.AsType[*engine.SQLFault](err); ok {
+		sql.Steps = sql.Steps[:max(0, slices.IndexFunc(sql.Steps, func(step engine.Step) bool { return step.Name == wrong.Step }))]
+		columns, err = s.columns(ctx, sql, sampleProperties(&job))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, src := range sql.Sources {
+		if s.Read != nil {
+			s.Read(src, columns[src.Name])
+		}
+	}
+	return columns, nil
+}
+
+func (s *Service) columns(ctx context.Context, sql engine.SQLJob, properties map[string]string) (map[string][]engine.Column, error) {
 	result, err := s.do(ctx, func(ctx context.Context, dir string) (duck.Request, error) {
 		inputs, err := s.sources(ctx, sql.Sources, dir)
-		return duck.Request{Describe: &duck.Describe{Inputs: inputs, Steps: sql.Steps, Properties: sampleProperties(&job)}}, err
+		return duck.Request{Describe: &duck.Describe{Inputs: inputs, Steps: sql.Steps, Properties: properties}}, err
 	})
 	if err != nil {
 		return nil, err

@@ -1,5 +1,6 @@
 // Package syntax finds what is wrong in the texts of jobs before a run does: each is
-// parsed by what would run it, in a process that runs nothing of it.
+// parsed by what would run it, in a process that runs nothing of it. Where the columns
+// of a job's sources are known, a name that is not among them is found, too.
 package syntax
 
 import (
@@ -29,9 +30,14 @@ type Checker struct {
 	Python string // as of the runner of scripts
 	Dir    string // gets a scratch folder for each question
 	Log    *slog.Logger
+	// Catalog says what its tables hold; where it is nil, nothing is known of them.
+	Catalog Catalog
 
-	mu    sync.Mutex // one question at a time: they would only slow each other
-	known map[key]string
+	mu      sync.Mutex // one question at a time: they would only slow each other
+	known   map[key]string
+	lacking map[key][]engine.Fault // by job with the columns of its sources
+	seenMu  sync.Mutex
+	seen    map[string][]engine.Column // by the place of a source, what it had when it was read
 }
 
 // key is that of a text in a language. The name of a step is part of what is said.
@@ -69,6 +75,7 @@ func (c *Checker) Faults(ctx context.Context, jobs []*engine.JobBody) [][]engine
 			}
 		}
 	}
+	c.names(ctx, jobs, found)
 	return found
 }
 
@@ -110,9 +117,9 @@ func (c *Checker) learn(ctx context.Context, language string, texts []text, ask 
 	if len(texts) == 0 {
 		return
 	}
-	dir, err := c.scratch()
+	dir, done, err := c.scratch()
 	if err == nil {
-		defer os.RemoveAll(dir)
+		defer done()
 		var said []string
 		if said, err = ask(ctx, dir, texts); err == nil {
 			c.remember(texts, said)
@@ -122,11 +129,13 @@ func (c *Checker) learn(ctx context.Context, language string, texts []text, ask 
 	c.Log.WarnContext(ctx, "the texts of jobs could not be looked at", "language", language, "texts", len(texts), "err", err)
 }
 
-func (c *Checker) scratch() (string, error) {
+// scratch is a folder for one question, and what removes it.
+func (c *Checker) scratch() (dir string, done func(), err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return os.MkdirTemp(c.Dir, "syntax")
+	dir, err = os.MkdirTemp(c.Dir, "syntax")
+	return dir, func() { _ = os.RemoveAll(dir) }, err // it holds nothing of worth
 }
 
 func (c *Checker) remember(texts []text, said []string) {

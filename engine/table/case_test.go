@@ -177,7 +177,7 @@ func TestB16AnotherColumnStandsInForAKeyWithoutAValue(t *testing.T) {
 		if !strings.HasPrefix(r.mark(), "2026-03-02 11:00:00") {
 			t.Errorf("mark: got %s", r.mark())
 		}
-		for instead, want := range map[string]string{"status": "is not in the table", "id": "their types differ"} {
+		for instead, want := range map[string]string{"status": "The table has no column status. It has ", "id": "their types differ"} {
 			r.source.Options.Table.Instead = instead
 			if _, err := r.survey(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s stands in: got %v, want %q", instead, err, want)

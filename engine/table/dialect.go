@@ -309,12 +309,12 @@ func endless(d dialect, keys []Column) (parts []string) {
 
 // keyColumns finds the columns of a key, and the one that stands in where they
 // have no value.
-func keyColumns(columns []Column, names []string, instead string) ([]Column, error) {
-	keys := make([]Column, 0, len(names))
-	for _, name := range names {
+func keyColumns(columns []Column, wanted []string, instead string) ([]Column, error) {
+	keys := make([]Column, 0, len(wanted))
+	for _, name := range wanted {
 		c, ok := find(columns, name)
 		if !ok {
-			return nil, engine.Errorf(engine.Invalid, "The key column %s is not in the table any more. Name another key in the source; its bookmark then asks what to do.", name)
+			return nil, engine.Errorf(engine.Invalid, "%s Name another key in the source; its bookmark then asks what to do.", engine.Lacking("The table", name, names(columns)))
 		}
 		if instead != "" {
 			var err error
@@ -332,7 +332,7 @@ func (c Column) or(columns []Column, instead string) (Column, error) {
 	other, ok := find(columns, instead)
 	switch {
 	case !ok:
-		return c, engine.Errorf(engine.Invalid, "The column %s, which stands in for the key %s, is not in the table. Name another in the source.", instead, c.Name)
+		return c, engine.Errorf(engine.Invalid, "%s It was to stand in for the key %s; name another in the source.", engine.Lacking("The table", instead, names(columns)), c.Name)
 	case !strings.EqualFold(other.Type, c.Type):
 		return c, engine.Errorf(engine.Invalid, "The column %s (%s) cannot stand in for the key %s (%s): their types differ. Name another in the source.", other.Name, other.Type, c.Name, c.Type)
 	}

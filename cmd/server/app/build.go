@@ -76,7 +76,8 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	tables := table.New(roots, connections{store})
 	worker := duck.Worker{Command: cfg.Worker}
 	planner := &bookmark.Planner{Ledger: store, Lister: sources, Tables: store, Hasher: sources, Surveyor: tables}
-	questions := &query.Service{Catalog: store, Source: sources, Tables: tables, Worker: worker, Dir: cfg.folder("runs", "query")}
+	h.syntax = &syntax.Checker{Worker: worker, Python: cfg.Python, Dir: cfg.folder("runs", "syntax"), Log: log, Catalog: store}
+	questions := &query.Service{Catalog: store, Source: sources, Tables: tables, Worker: worker, Dir: cfg.folder("runs", "query"), Read: h.syntax.Read}
 	crawler := &crawl.Service{Files: sources, Describer: questions, Planner: planner, Catalog: store, Now: time.Now}
 	sinks := sink.New(roots, buckets)
 	sinks.Tables, sinks.Batches = tables, store
@@ -101,7 +102,6 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
 	drafts := draft.NewService(store, store, h.drafted, time.Now)
 
-	h.syntax = &syntax.Checker{Worker: worker, Python: cfg.Python, Dir: cfg.folder("runs", "syntax"), Log: log}
 	h.control = h.commands(moves, drafts)
 
 	files, err := static.Load()

@@ -22,7 +22,7 @@ import (
 func (h *house) jobs(planner *bookmark.Planner, sources *source.Source, sinks *sink.Sink, tables *table.Databases) (runner.Runner, exec.Processes) {
 	h.shims = &shim.Shims{Dir: h.cfg.folder("runs", "shims")}
 	return runner.Jobs{
-		engine.JobSQL:    &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now},
+		engine.JobSQL:    &sql.Runner{Planner: planner, Source: sources, Sink: sinks, Tables: tables, Pages: h.store, Command: h.cfg.Worker, Now: time.Now, Read: h.syntax.Read},
 		engine.JobPython: &python.Runner{Files: sources, Shims: h.shims, Python: h.cfg.Python, LogLimit: logLimit, Keep: h.cfg.folder("runs", "scripts")},
 	}, shim.Processes{}
 }

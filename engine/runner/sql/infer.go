@@ -48,6 +48,7 @@ func (w *work) infer(ctx context.Context, plan *engine.Plan) error {
 	for j, r := range result.Relations {
 		part := &plan.Sources[at[j]]
 		part.Schema = r.Columns
+		w.learned(*part, r)
 		w.host.Log(runner.Info, fmt.Sprintf("columns of %s were inferred: %s; freeze them in the job's form", part.Source, list(r.Columns)))
 	}
 	return nil

@@ -35,6 +35,8 @@ type Runner struct {
 	Command []string         // starts a worker; empty is this binary with "worker"
 	Threads int              // of a worker; 0 is all processors
 	Now     func() time.Time
+	// Read is told which columns a source had when it was read; it may be nil.
+	Read func(engine.Source, []engine.Column)
 }
 
 // errNothingLeft ends an attempt well before it has written anything.
@@ -114,7 +116,17 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 	if err != nil {
 		return runner.Result{}, errors.Join(err, w.discard(ctx))
 	}
+	for i, part := range w.batch.Plan.Sources {
+		w.learned(part, computed.Relations[i])
+	}
 	return w.stage(ctx, computed)
+}
+
+// learned passes on which columns a source has.
+func (w *work) learned(part engine.SourcePlan, had duck.Relation) {
+	if w.Read != nil {
+		w.Read(part.Spec, had.Columns)
+	}
 }
 
 // plan makes the plan of the attempt, or takes the one it already has.
