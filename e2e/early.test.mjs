@@ -137,6 +137,7 @@ test("a button stays itself, and a menu open, while its part of the page is draw
   assert.ok(await page.locator("details[open] [data-testid=node-menu]").isVisible(), "the menu is open");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByTestId("confirm-stop").click();
   await page.locator("#run-head .pill", { hasText: "Stopped" }).waitFor({ timeout: 30_000 });
 });
 

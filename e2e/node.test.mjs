@@ -78,6 +78,8 @@ test("one node is stopped and the run goes on", async () => {
   await page.locator("#node-head .pill", { hasText: "Running" }).waitFor({ timeout: 30_000 });
 
   await menu(page, "stop");
+  await page.getByTestId("stop-dialog").getByText("The run goes on without it.").waitFor();
+  await page.getByTestId("confirm-stop").click();
 
   await page.locator("#node-head", { hasText: "Stopped by owner." }).waitFor({ timeout: 30_000 });
   await page.locator("#run-head .pill", { hasText: "Partly failed" }).waitFor({ timeout: 30_000 });

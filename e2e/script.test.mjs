@@ -69,8 +69,7 @@ test("a script that would go on for ever is stopped", async () => {
   await run(page);
   await page.getByTestId("log").getByText("up").waitFor();
   await page.getByRole("button", { name: "Stop" }).first().click();
-  const sure = page.getByRole("dialog").getByRole("button", { name: /stop/i });
-  if (await sure.count()) await sure.first().click();
+  await page.getByTestId("confirm-stop").click();
   await pill(page, "Stopped").waitFor();
   await page.locator("#figures", { hasText: /Exit code\s*143/ }).waitFor();
 });

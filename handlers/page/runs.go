@@ -262,13 +262,35 @@ func (p *Pages) runTimeline(c web.Ctx) error {
 	return web.Render(c, http.StatusOK, run.Timeline(v))
 }
 
-// stopRun answers POST /runs/:id/stop.
+// stopRun answers POST /runs/:id/stop. While something of the run works it asks first,
+// unless the request says that it is sure.
 func (p *Pages) stopRun(c web.Ctx) error {
+	if asked, err := p.asksStop(c, engine.Ref{}, 0); asked || err != nil {
+		return err
+	}
 	stopped, err := p.Exec.Stop(c.Request().Context(), web.ID(c), user(c))
 	if err != nil {
 		return err
 	}
 	return web.Refresh(c, "/runs/"+string(stopped.ID))
+}
+
+// asksStop answers with the question whether work shall be stopped, where there is some
+// and the person was not asked yet; asked reports that.
+func (p *Pages) asksStop(c web.Ctx, node engine.Ref, start int) (asked bool, err error) {
+	if c.FormValue("sure") == "yes" || !web.IsFragment(c) {
+		return false, nil
+	}
+	v, err := p.runView(c)
+	if err != nil {
+		return false, err
+	}
+	stopping := run.NewStopping(v, node, start)
+	if !stopping.Asks() {
+		return false, nil
+	}
+	web.ToBody(c)
+	return true, web.Render(c, http.StatusOK, run.StopDialog(stopping))
 }
 
 // number reads a number of the query; anything else is fallback.

@@ -37,7 +37,8 @@ func (p *Pages) unskipNode(c web.Ctx) error {
 	return web.Say(c, name+" runs in this run after all.", "/runs/"+string(run.ID))
 }
 
-// stopNode answers POST /runs/:id/nodes/:card/stop, with the start that is meant.
+// stopNode answers POST /runs/:id/nodes/:card/stop, with the start that is meant. It asks
+// as stopRun does.
 func (p *Pages) stopNode(c web.Ctx) error {
 	ref, name, err := p.cardOf(c)
 	if err != nil {
@@ -46,6 +47,9 @@ func (p *Pages) stopNode(c web.Ctx) error {
 	start, err := strconv.Atoi(c.FormValue("start"))
 	if err != nil || start < 1 {
 		return engine.Errorf(engine.Invalid, "The request does not say which start of %s is to be stopped.", name)
+	}
+	if asked, err := p.asksStop(c, ref, start); asked || err != nil {
+		return err
 	}
 	run, err := p.Exec.StopNode(c.Request().Context(), web.ID(c), ref, start, user(c))
 	if err != nil {

@@ -31,6 +31,10 @@ func (s *steers) Pause(_ context.Context, id engine.ID, _ string) (engine.Run, e
 	return s.ask("pause", id)
 }
 
+func (s *steers) Stop(_ context.Context, id engine.ID, _ string) (engine.Run, error) {
+	return s.ask("stop", id)
+}
+
 func (s *steers) GoOn(_ context.Context, id engine.ID, _ string) (engine.Run, error) {
 	return s.ask("go on", id)
 }

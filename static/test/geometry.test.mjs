@@ -91,6 +91,8 @@ test("a graph opens at a size that is read with ease", () => {
   const net = { x: 0, y: 0, w: 1200, h: 376 };
   const rows = opening(...phone, net, first);
   assert.ok(rows.k >= 0.55 && seen(rows, net).y >= 0 && seen(rows, net).y + seen(rows, net).h <= 320 - 62, "no row of a graph that is long and a little high is cut");
+  const tall = opening(390, 590, fan(9), first);
+  assert.ok(tall.k >= 0.5 && inside(tall, fan(9), 390, 590 - 62), "a fan of nine stands whole on a phone that has the height for it");
   for (const n of [40, 500]) {
     const middle = { x: 0, y: Math.floor(n / 2) * 100, w: 190, h: 76 };
     assert.ok(inside(opening(...desk, fan(n), middle), middle, ...desk), `the beginning of ${n} cards is in view`);

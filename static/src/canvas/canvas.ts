@@ -6,8 +6,9 @@ import { Camera } from "./camera";
 import { Chosen } from "./chosen";
 import { startClipboard } from "./clipboard";
 import { Bench, Edits } from "./edits";
+import { Fallen } from "./fallen";
 import { Keyboard } from "./keyboard";
-import { showKeys } from "./keys";
+import { find, showKeys } from "./keys";
 import { Choice, closeMenu, Search, Spot } from "./menu";
 import { Ground, Menus } from "./menus";
 import { Minimap } from "./minimap";
@@ -35,6 +36,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   private keyboard!: Keyboard;
   private sync: Sync | undefined;
   private runView: RunView | undefined;
+  private fallen: Fallen | undefined;
   private following = false;
   // The conditions that were put here as cards: each stays one while it is built,
   // and turns into the pill on a line once that is all it is and the person goes on.
@@ -68,6 +70,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     const wanted = this.dataset["selected"];
     this.chosen.adopt(wanted);
     this.panel.adopt(wanted ?? "");
+    this.parentElement?.style.setProperty("--rows", String(this.view.extent()?.h ?? 0)); // how high it would be
     this.classList.add("ready");
     // The first call comes with the first layout, before anything is painted.
     new ResizeObserver(([entry]) => {
@@ -115,9 +118,11 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     });
     // What is typed where nothing has the focus is meant for the graph.
     document.addEventListener("keydown", (event) => {
-      if (event.target === document.body && event.key === "/") {
+      const act = event.target === document.body ? find(event)?.act : undefined;
+      if (act === "find" || (act === "fallen" && this.fallen)) {
         event.preventDefault();
-        this.run("find");
+        if (act === "find") this.run("find");
+        else this.step(event);
       }
     });
     document.body.addEventListener("dogear:message", (event) => this.receive((event as CustomEvent<Message>).detail));
@@ -146,10 +151,16 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     };
     const run = new RunView(this.data, this.view, reveal, (text) => this.say(text), serverNow);
     this.runView = run;
+    const fell = (status: string) => this.data.signs?.[status]?.hue === "bad";
+    const fallen = new Fallen(this.view, fell, () => this.chosen.only, (card) => this.goTo(card), (text) => this.say(text));
+    this.fallen = fallen;
     // The head of the page follows the run and says what is to be skipped.
-    const skips = () => run.skips(new Set(document.getElementById("run-head")?.dataset["skips"]?.split(" ").filter(Boolean)));
-    skips();
-    document.addEventListener("htmx:after:swap", skips);
+    const learn = () => {
+      run.skips(new Set(document.getElementById("run-head")?.dataset["skips"]?.split(" ").filter(Boolean)));
+      fallen.tell();
+    };
+    learn();
+    document.addEventListener("htmx:after:swap", learn);
     // A link of the page to a node leads to its card.
     document.addEventListener("click", (event) => {
       const card = (event.target as Element).closest<HTMLElement>("[data-goto]")?.dataset["goto"];
@@ -202,6 +213,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     if (this.selection.size > 0) this.settleBuilt();
     // The page of a run has no panel of the workflow.
     this.panel.show(this.selection.size === 0 && this.edits ? "" : this.chosen.only);
+    this.fallen?.tell();
   }
 
   // settleBuilt draws the conditions that are built, and not selected, as lines.
@@ -243,6 +255,11 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
   focusEdge(edge: Edge | undefined): void {
     for (const { path, edge: other } of this.view.lines.values()) path.classList.toggle("focused", other.key === edge?.key);
     if (edge) this.say(`${this.nameOf(edge.from)} to ${this.nameOf(edge.to)}${edge.state ? `, ${this.data.words[edge.state]}` : ""}. X cuts it${edge.state ? ", E changes it" : ""}.`);
+  }
+
+  // step goes to the next or previous card of a run that failed.
+  step(event: KeyboardEvent): void {
+    this.fallen?.step(event.shiftKey ? -1 : 1);
   }
 
   // goTo selects a card and brings it into view.

@@ -62,7 +62,9 @@ export interface Look {
 const edge = 40; // beside what is shown whole, 30 above it
 const bar = 62; // the toolbar at the foot of the stage, under which nothing is put
 const readable = 0.85; // the scale below which words are too small to read with ease,
-const legible = 0.55; // and the one below which they cannot be read
+const legible = 0.55; // and the one below which they cannot be read,
+const near = 0.5; // which is less on a phone: it is held closer, and its dots are finer
+const phone = 480; // the widest stage of one
 
 // whole shows all of box in a stage of that size; nothing where there is no stage.
 export function whole(w: number, h: number, box: Box): Look | undefined {
@@ -80,8 +82,11 @@ export function opening(w: number, h: number, box: Box, first: Box): Look | unde
   if (!all || all.k >= readable) return all;
   const room = h - bar; // above the toolbar
   const high = Math.min((room - 32) / box.h, readable);
-  if (high < readable && all.k >= legible) return all;
-  const begin = high >= legible ? box : first;
-  const k = high >= legible ? high : 0.7;
-  return { k, x: 24 - begin.x * k, y: (room + 16) / 2 - (begin.y + begin.h / 2) * k };
+  const least = w <= phone ? near : legible;
+  if (high < readable && all.k >= least) return all;
+  const begin = high >= least ? box : first;
+  const k = high >= least ? high : 0.7;
+  const beside = (w - begin.w * k) / 2;
+  const left = beside < 0 ? 24 : Math.min(beside, 24); // what just fits is not cut for its edge
+  return { k, x: left - begin.x * k, y: (room + 16) / 2 - (begin.y + begin.h / 2) * k };
 }

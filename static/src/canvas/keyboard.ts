@@ -22,6 +22,7 @@ export interface Desk {
   addAfter(card: string | undefined): void;
   menuOf(card: string | undefined): void;
   cancelPointer(): boolean;
+  step(event: KeyboardEvent): void; // to the next or previous card that failed
   run(act: string): void; // undo, redo, tidy, fit, zoom…
   say(text: string): void;
 }
@@ -103,6 +104,8 @@ export class Keyboard {
         return;
       case "menu":
         return desk.menuOf(focused);
+      case "fallen":
+        return desk.step(event);
       default:
         desk.run(act);
     }

@@ -35,6 +35,7 @@ export const table: Key[] = [
   { keys: ["0"], act: "zoom-1", does: "Zoom to 100 %" },
   { keys: ["1"], act: "fit", does: "Show everything" },
   { keys: ["Shift+>"], act: "follow", does: "Keep the running card in view" },
+  { keys: ["f", "Shift+F"], act: "fallen", does: "Next or previous card of a run that failed" },
   { keys: ["/"], act: "find", does: "Find a card" },
   { keys: ["ContextMenu", "Shift+F10"], act: "menu", does: "What can be done with the focused card" },
   { keys: ["?"], act: "keys", does: "This list" },
