@@ -104,27 +104,34 @@ func (s *Store) Edit(ctx context.Context, id engine.ID, ops []string,
 	change func(d draft.Draft, done map[string]bool) (engine.WorkflowBody, []draft.Entry, error),
 ) (draft.Draft, error) {
 	var edited draft.Draft
-	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) error {
-		row, err := s.object(ctx, tx.Conn, engine.KindWorkflow, id, true)
-		if err != nil {
-			return err
-		}
-		now, err := workflowDraft(&row)
-		if err != nil {
-			return err
-		}
-		done, err := knownOps(ctx, tx, id, ops)
-		if err != nil {
-			return err
-		}
-		body, entries, err := change(now, done)
-		if err != nil {
-			return err
-		}
-		edited, err = writeDraft(ctx, tx, &row, body, entries)
+	err := s.tx(ctx, func(ctx context.Context, tx bun.Conn) (err error) {
+		edited, err = s.edit(ctx, tx, id, ops, change)
 		return err
 	})
 	return edited, err
+}
+
+// edit is Edit within a transaction.
+func (s *Store) edit(ctx context.Context, tx bun.Conn, id engine.ID, ops []string,
+	change func(d draft.Draft, done map[string]bool) (engine.WorkflowBody, []draft.Entry, error),
+) (draft.Draft, error) {
+	row, err := s.object(ctx, tx.Conn, engine.KindWorkflow, id, true)
+	if err != nil {
+		return draft.Draft{}, err
+	}
+	now, err := workflowDraft(&row)
+	if err != nil {
+		return draft.Draft{}, err
+	}
+	done, err := knownOps(ctx, tx, id, ops)
+	if err != nil {
+		return draft.Draft{}, err
+	}
+	body, entries, err := change(now, done)
+	if err != nil {
+		return draft.Draft{}, err
+	}
+	return writeDraft(ctx, tx, &row, body, entries)
 }
 
 func writeDraft(ctx context.Context, tx bun.Conn, row *objectRow, body engine.WorkflowBody, entries []draft.Entry) (draft.Draft, error) {

@@ -45,6 +45,12 @@ type Store interface {
 	Edit(ctx context.Context, workflow engine.ID, ops []string,
 		change func(d Draft, done map[string]bool) (engine.WorkflowBody, []Entry, error)) (Draft, error)
 
+	// Discard is Edit that in the same transaction makes the drafts of jobs and
+	// crawlers what is published of them. One that was saved since it was seen is a
+	// Conflict, and nothing is written.
+	Discard(ctx context.Context, workflow engine.ID, with []Seen,
+		change func(d Draft, done map[string]bool) (engine.WorkflowBody, []Entry, error)) (Draft, error)
+
 	// Since lists the entries after seq, oldest first.
 	Since(ctx context.Context, workflow engine.ID, seq int64) ([]Entry, error)
 

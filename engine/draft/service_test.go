@@ -50,6 +50,12 @@ func (l *ledger) Edit(_ context.Context, _ engine.ID, ops []string,
 	return l.draft, nil
 }
 
+func (l *ledger) Discard(ctx context.Context, id engine.ID, _ []draft.Seen,
+	change func(draft.Draft, map[string]bool) (engine.WorkflowBody, []draft.Entry, error),
+) (draft.Draft, error) {
+	return l.Edit(ctx, id, nil, change)
+}
+
 func (l *ledger) Since(_ context.Context, _ engine.ID, seq int64) ([]draft.Entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -54,12 +54,24 @@ func Versions(ctx context.Context, archive Archive, workflow engine.ID, names Na
 // that an undo takes back, and returns how far it has come then. drawn is the draft as
 // whoever asks has seen it: one that somebody has changed since then is a Conflict.
 func (s *Service) BringBack(ctx context.Context, drawn Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error) {
+	return s.Discard(ctx, drawn, earlier, nil, by, client)
+}
+
+// Seen is the draft of a job or crawler as somebody has seen it.
+type Seen struct {
+	Ref engine.Ref
+	Seq int64 // up to which change
+}
+
+// Discard is BringBack that makes the drafts of jobs and crawlers what is published of
+// them as well, all or none. Theirs no undo brings back.
+func (s *Service) Discard(ctx context.Context, drawn Draft, earlier engine.WorkflowBody, with []Seen, by, client string) (seq int64, err error) {
 	names, err := s.catalog.Names(ctx)
 	if err != nil {
 		return drawn.Seq, err
 	}
 	var made []Entry
-	after, err := s.store.Edit(ctx, drawn.Workflow, nil, func(d Draft, _ map[string]bool) (engine.WorkflowBody, []Entry, error) {
+	after, err := s.store.Discard(ctx, drawn.Workflow, with, func(d Draft, _ map[string]bool) (engine.WorkflowBody, []Entry, error) {
 		if d.Seq != drawn.Seq {
 			return d.Body, nil, engine.Errorf(engine.Conflict, "The draft of workflow %s was changed meanwhile. Look at it again first.", d.Name)
 		}

@@ -31,11 +31,7 @@ type DiscardJob struct {
 
 // discardWorkflow answers POST /workflow/discard. An undo in the editor takes it back.
 func (c *control) discardWorkflow(w http.ResponseWriter, r *http.Request) error {
-	ask, err := read[Name](w, r)
-	if err != nil {
-		return err
-	}
-	found, err := c.Store.WorkflowNamed(r.Context(), ask.Name)
+	found, err := c.asked(w, r)
 	if err != nil {
 		return err
 	}

@@ -198,11 +198,7 @@ func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
 // deleteWorkflow answers POST /workflow/delete with what is deleted. What is in
 // use is refused.
 func (c *control) deleteWorkflow(w http.ResponseWriter, r *http.Request) error {
-	ask, err := read[Name](w, r)
-	if err != nil {
-		return err
-	}
-	found, err := c.Store.WorkflowNamed(r.Context(), ask.Name)
+	found, err := c.asked(w, r)
 	if err != nil {
 		return err
 	}
@@ -215,6 +211,15 @@ func (c *control) deleteWorkflow(w http.ResponseWriter, r *http.Request) error {
 // Name names what is asked about.
 type Name struct {
 	Name string `json:"name"`
+}
+
+// asked is the workflow that a request is about.
+func (c *control) asked(w http.ResponseWriter, r *http.Request) (engine.Workflow, error) {
+	ask, err := read[Name](w, r)
+	if err != nil {
+		return engine.Workflow{}, err
+	}
+	return c.Store.WorkflowNamed(r.Context(), ask.Name)
 }
 
 // export answers GET /export?name=… with YAML.

@@ -48,7 +48,7 @@ func (p *Pages) askDiscard(c web.Ctx) error {
 
 // discard answers POST /workflows/:id/discard with the editor, whose draft is what is
 // published; so are those of the jobs and crawlers in with. Drafts that changed since
-// the person saw them are refused.
+// the person saw them are refused, and then none is discarded.
 func (p *Pages) discard(c web.Ctx) error {
 	ctx := c.Request().Context()
 	runs, err := p.Store.Workflow(ctx, web.ID(c))
@@ -70,17 +70,15 @@ func (p *Pages) discard(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Drafts.BringBack(ctx, draft.Draft{Workflow: runs.ID, Seq: seq}, runs.WorkflowBody, user(c), "versions"); err != nil {
-		return err
+	parts := make([]draft.Seen, len(with))
+	for i, ref := range with {
+		parts[i].Ref = ref
+		if parts[i].Seq, err = seqOf(form.Get("seq." + ref.String())); err != nil {
+			return err
+		}
 	}
-	for _, ref := range with {
-		base, err := seqOf(form.Get("seq." + ref.String()))
-		if err != nil {
-			return err
-		}
-		if err := p.Store.DiscardDraft(ctx, ref, base); err != nil {
-			return err
-		}
+	if _, err := p.Drafts.Discard(ctx, draft.Draft{Workflow: runs.ID, Seq: seq}, runs.WorkflowBody, parts, user(c), "versions"); err != nil {
+		return err
 	}
 	return web.Go(c, "/workflows/"+string(runs.ID))
 }

@@ -179,3 +179,32 @@ func TestProblemsAndWarningsAreToldApart(t *testing.T) {
 	contains(t, "a warning", warned, "1 warning", "The next run would fail")
 	contains(t, "a problem beside it", both, "1 problem, 1 warning", "#circle-x", "#triangle-alert")
 }
+
+// The dialog shows a job that somebody saves meanwhile: then the workflow's draft stays,
+// too, and the message says so.
+func TestADiscardThatAJobRefusesLeavesTheWorkflowAsItWas(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	job, _ := s.cards()
+	seq := s.published(t)
+	if status, answer := s.patch(t, seq, draft.Op{Kind: draft.Move, Move: map[string]engine.Point{job: {X: 900, Y: 900}}}); status != http.StatusOK {
+		t.Fatalf("PATCH = %d %v", status, answer)
+	}
+	s.saveRetries(t, 4)
+	_, dialog := s.get(t, s.at("/discard"))
+	form := url.Values{"seq": {value(t, dialog, "seq")}, "with": {job}, "seq." + job: {value(t, dialog, "seq."+job)}}
+	s.saveRetries(t, 5)
+
+	status, why := s.change(t, s.at("/discard"), form)
+	after, err := s.store.Draft(t.Context(), s.workflow)
+	must(t, err)
+	drawn, err := s.store.JobDraft(t.Context(), s.job)
+	must(t, err)
+
+	if status != http.StatusConflict || !strings.Contains(why, "Nothing was discarded, of the workflow neither.") {
+		t.Errorf("the discard = %d %s, want 409 that says what became of the workflow", status, why)
+	}
+	if !after.Open || !drawn.Open || drawn.Body.Retries != 5 {
+		t.Errorf("it left the workflow open: %t, and the job %+v; want both as they were", after.Open, drawn)
+	}
+}

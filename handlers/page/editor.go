@@ -24,6 +24,8 @@ type Drafts interface {
 	History(ctx context.Context, workflow engine.ID, by string) (draft.History, error)
 	// BringBack makes a draft what an earlier version was.
 	BringBack(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, by, client string) (seq int64, err error)
+	// Discard does so together with the drafts of jobs and crawlers.
+	Discard(ctx context.Context, drawn draft.Draft, earlier engine.WorkflowBody, with []draft.Seen, by, client string) (seq int64, err error)
 }
 
 // Publisher makes a draft the version that runs, with the drafts of the jobs

@@ -100,7 +100,7 @@ func build(cfg Config, store *db.Store, log *slog.Logger) (*house, error) {
 	h.lookout = lookout.New(store, sources, queue.New(connections{store}), log, time.Now, h.came)
 	hooks := &hook.Hooks{Store: store, Now: time.Now, Came: h.came}
 	moves := &bookmark.Service{Store: store, Planner: planner, Now: time.Now, Changed: func(b engine.Bookmark) { h.changed("bookmarks", b.ID) }}
-	drafts := draft.NewService(store, store, h.drafted, time.Now)
+	drafts := draft.NewService(h.told(), store, h.drafted, time.Now)
 
 	h.control = h.commands(moves, drafts)
 

@@ -6,6 +6,7 @@ import (
 
 	"dogear/db"
 	"dogear/engine"
+	"dogear/engine/draft"
 )
 
 // told is the store as screens and commands write to it: what they change of a
@@ -58,6 +59,17 @@ func (t told) DiscardDraft(ctx context.Context, ref engine.Ref, base int64) erro
 	err := t.Store.DiscardDraft(ctx, ref, base)
 	t.tell(err, string(ref.Kind)+"s", ref.ID)
 	return err
+}
+
+// Discard tells of the jobs and crawlers; of the workflow whoever made its entries does.
+func (t told) Discard(ctx context.Context, workflow engine.ID, with []draft.Seen,
+	change func(draft.Draft, map[string]bool) (engine.WorkflowBody, []draft.Entry, error),
+) (draft.Draft, error) {
+	after, err := t.Store.Discard(ctx, workflow, with, change)
+	for _, part := range with {
+		t.tell(err, string(part.Ref.Kind)+"s", part.Ref.ID)
+	}
+	return after, err
 }
 
 func (t told) PublishCrawler(ctx context.Context, id engine.ID, by string, now time.Time) (engine.Crawler, error) {
