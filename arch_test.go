@@ -49,6 +49,7 @@ var rooms = map[string]string{
 	"dogear/e2e":                    "hall",
 	"dogear/engine":                 "words",
 	"dogear/engine/failpoint":       "words", // any room may mark a moment
+	"dogear/engine/heap":            "words", // for main programs
 	"dogear/engine/graph":           "pure",
 	"dogear/engine/flow":            "pure",
 	"dogear/engine/draft":           "pure",

@@ -15,6 +15,7 @@ import (
 
 	"dogear/e2e/bench/measure"
 	"dogear/engine/duck"
+	"dogear/engine/heap"
 )
 
 // figures are measured each in a process of its own, so that the memory of one
@@ -90,6 +91,7 @@ func one(name string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	heap.Tune() // as a server does
 	for _, f := range figures {
 		if f.name == name {
 			return profiled(name, func() error { return f.measure(context.Background(), dir) })

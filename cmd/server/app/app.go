@@ -22,6 +22,7 @@ import (
 	"dogear/db/secret"
 	"dogear/engine"
 	"dogear/engine/exec"
+	"dogear/engine/heap"
 	"dogear/engine/runner/shim"
 	"dogear/handlers/control"
 )
@@ -173,6 +174,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener) error {
 	}
 	fmt.Fprintf(h.cfg.Out, "\nDogear is at %s\nSign in once with this link:\n\n  %s\n\n", address, link(address, token))
 
+	heap.Tune()
 	server := &http.Server{Handler: h.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {

@@ -16,6 +16,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/exec"
 	"dogear/engine/flow"
+	"dogear/engine/heap"
 	"dogear/engine/runner"
 	"dogear/engine/runner/python"
 	"dogear/engine/runner/shim"
@@ -23,6 +24,7 @@ import (
 
 func main() {
 	ctx := context.Background()
+	heap.Tune() // as a server does
 	var err error
 	if len(os.Args) == 3 && os.Args[1] == "children" {
 		err = children(ctx, os.Args[2])
