@@ -23,6 +23,9 @@ const (
 	crowdRuns   = 1000
 	crowdNodes  = 10
 	crowdRounds = 5
+	// crowdTransitions is how often a node ends in them or begins, where both are one
+	// transition: a run begins with its first node, and ends with its last.
+	crowdTransitions = crowdRuns * (crowdNodes + 1)
 	groupSize   = 100 // transitions in a transaction of the limit
 )
 
@@ -113,9 +116,9 @@ func throughput(ctx context.Context, dir string) error {
 			return err
 		}
 		late = append(late, nothing.take()...)
-		rate.Add(crowdRuns*crowdNodes/took.Seconds(), limit)
+		rate.Add(crowdTransitions/took.Seconds(), limit)
 	}
-	rate.Figure(measure.Figure{Name: "g5", Limit: 0.2, AtLeast: true, Unit: "nodes/s", Note: "node runs a second of 1,000 runs of 10 nodes at once on SQLite FULL, against the same rows in raw groups of 100"}).Print()
+	rate.Figure(measure.Figure{Name: "g5", Limit: 0.2, AtLeast: true, Unit: "transitions/s", Note: "durable transitions a second of 1,000 runs of 10 nodes at once on SQLite FULL: a start with its first node, the end of each with the start of the next; against the same rows in raw groups of 100"}).Print()
 	measure.Figure{Name: "g6", Ours: measure.Quantile(late, 0.99) / 1e3, Limit: 50, Unit: "ms", Note: "end of a node to start of the next in these runs, all at once, p99"}.Print()
 	return nil
 }
@@ -144,9 +147,9 @@ func throughputPostgres(ctx context.Context, dir string) error {
 		if !ok {
 			result.PerSecond = 0 // it has been said; ours stands alone
 		}
-		rate.Add(crowdRuns*crowdNodes/took.Seconds(), result.PerSecond)
+		rate.Add(crowdTransitions/took.Seconds(), result.PerSecond)
 	}
-	rate.Figure(measure.Figure{Name: "g5_postgres", Limit: 1, AtLeast: true, Unit: "nodes/s", Note: "node runs a second of 1,000 runs of 10 nodes at once on PostgreSQL, against 10,000 jobs of River that do nothing"}).Print()
+	rate.Figure(measure.Figure{Name: "g5_postgres", Limit: 1, AtLeast: true, Unit: "transitions/s", Note: "the same on PostgreSQL, against 10,000 jobs a second of River that do nothing, inserted at once, each to its written end"}).Print()
 	return nil
 }
 
