@@ -64,7 +64,8 @@ func (a *attempt) giveBack() {
 // stoppedAtOnce brings the nodes up to date that a later step of the same group
 // has told to stop, before any of them was launched.
 func stoppedAtOnce(starts []starting, written []flow.Written) {
-	for _, w := range written {
+	for k := range written {
+		w := &written[k]
 		for i := range w.Nodes {
 			for k := range starts {
 				if n := &w.Nodes[i]; w.Err == nil && n.State == engine.Stopping && n.Key() == starts[k].node.Key() {

@@ -36,7 +36,7 @@ func (c *claiming) decide(run engine.Run, st flow.State) (flow.Writes, error) {
 	}
 	for k := range w.Nodes {
 		if n := &w.Nodes[k]; c.step.Ends && n.State.Done() && c.e.works(n.Key()) {
-			c.e.slots.ends(*n)
+			c.e.slots.ends(n)
 			c.ended = append(c.ended, n.Key())
 		}
 	}

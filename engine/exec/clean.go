@@ -19,16 +19,22 @@ const cleanEvery = 50 * time.Millisecond
 // clean has the attempt's directory removed; its log stays. What was made for its
 // process is used again at once where that can be: the next may need it.
 func (a *attempt) clean() {
-	e := a.e
+	e, left := a.e, remains{key: a.node.Key(), process: a.node.Process}
 	if work, ok := e.Runners[a.node.Ref.Kind].(runner.Keeper); ok && a.node.Process.Apart && work.Reuse(a.node.Process) {
-		a.node.Process = engine.Process{}
+		left.process = engine.Process{}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.ended) == 0 {
 		e.work.Go(e.cleanUp)
 	}
-	e.ended = append(e.ended, a.node)
+	e.ended = append(e.ended, left)
+}
+
+// remains are what an attempt that has ended leaves on the disk.
+type remains struct {
+	key     engine.NodeKey
+	process engine.Process // as in its row, or nothing where that is used again
 }
 
 // cleanUp removes the directories of attempts that have ended, a moment later and
@@ -40,12 +46,12 @@ func (e *Exec) cleanUp() {
 	e.ended = nil
 	e.mu.Unlock()
 	for i := range ended {
-		key := ended[i].Key()
+		key := ended[i].key
 		dir := e.path("work", key)
 		failpoint.Hit("exec.clean.before")
 		err := os.RemoveAll(dir)
 		if work, ok := e.Runners[key.Ref.Kind].(runner.Keeper); ok {
-			err = errors.Join(err, work.Clean(ended[i].Process))
+			err = errors.Join(err, work.Clean(ended[i].process))
 		}
 		failpoint.Hit("exec.clean.after")
 		if err != nil {

@@ -55,15 +55,15 @@ type Exec struct {
 	// called are those of them that have their turn, while their start is written.
 	called  map[engine.NodeKey]*engine.NodeRun
 	stopped bool
-	drained error            // what every attempt was told when the server ended
-	ended   []engine.NodeRun // attempts of which the directory is not yet removed
+	drained error     // what every attempt was told when the server ended
+	ended   []remains // of attempts, that are not yet removed
 
 	work sync.WaitGroup
 }
 
 type item struct {
 	step flow.Step
-	done chan flow.Written // nil where nobody waits
+	done chan *flow.Written // nil where nobody waits
 	// starts is the waiting node that the step starts, where it is that. Without
 	// room for it the step writes nothing and the node waits on.
 	starts *engine.NodeRun
@@ -199,9 +199,10 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 		e.readied = map[engine.NodeKey]*engine.NodeRun{}
 	}
 	var starts []starting
-	for i, w := range written {
+	for i := range written {
+		w := &written[i]
 		if w.Err == nil {
-			starts = append(starts, e.effects(w.Writes, claimed)...)
+			starts = append(starts, e.effects(&w.Writes, claimed)...)
 		}
 		switch {
 		case group[i].done != nil:
@@ -261,7 +262,7 @@ func (e *Exec) do(ctx context.Context, step flow.Step) (flow.Writes, error) {
 	if step.New != nil && e.stopping() {
 		return flow.Writes{}, engine.Errorf(engine.LimitHit, "The server is stopping and starts nothing new.")
 	}
-	done := make(chan flow.Written, 1)
+	done := make(chan *flow.Written, 1)
 	e.push(item{step: step, done: done})
 	select {
 	case w := <-done:
@@ -279,16 +280,17 @@ type starting struct {
 
 // effects does what a committed step asks for: it stops what is to stop and
 // tells those who watch. It returns what was claimed and is to be launched.
-func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts []starting) {
-	for _, n := range w.Nodes {
+func (e *Exec) effects(w *flow.Writes, claimed map[engine.NodeKey]bool) (starts []starting) {
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
 		switch n.State {
 		case engine.Starting, engine.Running:
 			if claimed[n.Key()] {
 				delete(claimed, n.Key()) // it is launched once
-				starts = append(starts, starting{n, w.Run.Properties})
+				starts = append(starts, starting{*n, w.Run.Properties})
 			}
 		case engine.Ready:
-			e.await(n)
+			e.await(*n)
 		case engine.Stopping:
 			e.cancel(n.Key(), runner.ErrStop)
 		case engine.Stopped, engine.Skipped:
@@ -313,7 +315,7 @@ func (e *Exec) effects(w flow.Writes, claimed map[engine.NodeKey]bool) (starts [
 		e.timing(&w.Run)
 	}
 	e.mu.Unlock()
-	e.Committed(w)
+	e.Committed(*w)
 	return starts
 }
 

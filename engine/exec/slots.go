@@ -17,12 +17,12 @@ type slots struct {
 	mu   sync.Mutex
 	free int
 	busy map[seat]int
-	// claimed are the claims of the group that is being committed: they count
-	// only once the group is written.
-	claimed map[engine.NodeKey]*engine.NodeRun
+	// claimed are the claims of the group that is being committed, with their pools:
+	// they count only once the group is written.
+	claimed map[engine.NodeKey]string
 	// ending are the nodes that end in that group: their slots are free for its
 	// claims.
-	ending map[engine.NodeKey]*engine.NodeRun
+	ending map[engine.NodeKey]string
 	// change is by how much the claims and the ends of the group change what is
 	// taken of each seat.
 	change map[seat]int
@@ -40,11 +40,12 @@ type seat struct {
 }
 
 // seats are those that a node run takes besides its slot.
-func seats(n *engine.NodeRun) []seat {
-	if n.Pool == "" {
-		return []seat{{ref: n.Ref}}
+func seats(ref engine.Ref, pool string) iter.Seq[seat] {
+	return func(yield func(seat) bool) {
+		if yield(seat{ref: ref}) && pool != "" {
+			yield(seat{pool: pool})
+		}
 	}
-	return []seat{{ref: n.Ref}, {pool: n.Pool}}
 }
 
 // has reports whether n takes a seat like this one.
@@ -66,20 +67,20 @@ func (s seat) full(n *engine.NodeRun, of int) string {
 func (s *slots) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claimed, s.ending, s.change = map[engine.NodeKey]*engine.NodeRun{}, map[engine.NodeKey]*engine.NodeRun{}, map[seat]int{}
+	s.claimed, s.ending, s.change = map[engine.NodeKey]string{}, map[engine.NodeKey]string{}, map[seat]int{}
 }
 
 // ends notes that a node which holds a slot ends in this group.
-func (s *slots) ends(n engine.NodeRun) {
+func (s *slots) ends(n *engine.NodeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ending[n.Key()] = &n
-	s.alter(&n, -1)
+	s.ending[n.Key()] = n.Pool
+	s.alter(n.Ref, n.Pool, -1)
 }
 
 // alter notes what one claim or end of the group changes.
-func (s *slots) alter(n *engine.NodeRun, by int) {
-	for _, seat := range seats(n) {
+func (s *slots) alter(ref engine.Ref, pool string, by int) {
+	for seat := range seats(ref, pool) {
 		s.change[seat] += by
 	}
 }
@@ -89,33 +90,35 @@ func (s *slots) alter(n *engine.NodeRun, by int) {
 func (s *slots) claim(node *engine.NodeRun, inFront iter.Seq[*engine.NodeRun]) (ok bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	held := map[seat]int{}
+	var held map[seat]int
 	first := 0 // of the slots, those in front
 	if why := s.full(node, held, first); why != "" {
 		return false, why
 	}
 	for n := range inFront {
-		if s.claimed[n.Key()] != nil || s.full(n, held, first) != "" {
+		if _, claimed := s.claimed[n.Key()]; claimed || s.full(n, held, first) != "" {
 			continue
 		}
 		first++
-		for _, seat := range seats(n) {
+		if held == nil {
+			held = map[seat]int{}
+		}
+		for seat := range seats(n.Ref, n.Pool) {
 			held[seat]++
 		}
 		if why := s.full(node, held, first); why != "" {
 			return false, why
 		}
 	}
-	n := *node
-	s.claimed[n.Key()] = &n
-	s.alter(&n, 1)
+	s.claimed[node.Key()] = node.Pool
+	s.alter(node.Ref, node.Pool, 1)
 	return true, ""
 }
 
 // full says in words what n would find full in this group, where others take the seats
 // held and so many slots before it; "" where it finds room.
 func (s *slots) full(n *engine.NodeRun, held map[seat]int, first int) string {
-	for _, seat := range seats(n) {
+	for seat := range seats(n.Ref, n.Pool) {
 		if most := s.limit(seat); s.busy[seat]+s.change[seat]+held[seat] >= most {
 			return seat.full(n, most)
 		}
@@ -139,14 +142,14 @@ func (s *slots) undo(claims, ends []engine.NodeKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range claims {
-		if n := s.claimed[key]; n != nil {
-			s.alter(n, -1)
+		if pool, ok := s.claimed[key]; ok {
+			s.alter(key.Ref, pool, -1)
 			delete(s.claimed, key)
 		}
 	}
 	for _, key := range ends {
-		if n := s.ending[key]; n != nil {
-			s.alter(n, 1)
+		if pool, ok := s.ending[key]; ok {
+			s.alter(key.Ref, pool, 1)
 			delete(s.ending, key)
 		}
 	}
@@ -196,19 +199,21 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	counted := map[engine.NodeKey]bool{}
-	for _, w := range written {
+	for i := range written {
+		w := &written[i]
 		if w.Err != nil {
 			continue
 		}
-		for i := range w.Nodes {
-			n := &w.Nodes[i]
-			if (n.State == engine.Starting || n.State == engine.Running) && s.claimed[n.Key()] != nil && !counted[n.Key()] {
+		for k := range w.Nodes {
+			n, key := &w.Nodes[k], w.Nodes[k].Key()
+			_, claimed := s.claimed[key]
+			if claimed && (n.State == engine.Starting || n.State == engine.Running) && !counted[key] {
 				s.count(n, 1)
-				counted[n.Key()] = true
+				counted[key] = true
 			}
-			if n.State.Done() && s.ending[n.Key()] != nil {
+			if _, ending := s.ending[key]; ending && n.State.Done() {
 				s.count(n, -1)
-				s.back[n.Key()] = true
+				s.back[key] = true
 			}
 		}
 	}
@@ -219,7 +224,7 @@ func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 // count notes that n takes a slot and its seats, by 1, or gives them back, by -1.
 func (s *slots) count(n *engine.NodeRun, by int) {
 	s.free -= by
-	for _, seat := range seats(n) {
+	for seat := range seats(n.Ref, n.Pool) {
 		s.busy[seat] += by
 	}
 }
@@ -253,7 +258,7 @@ func (s *slots) any(chosen int) bool {
 func (s *slots) room(n *engine.NodeRun, chosen []engine.NodeRun) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, seat := range seats(n) {
+	for seat := range seats(n.Ref, n.Pool) {
 		same := 0
 		for i := range chosen {
 			if seat.has(&chosen[i]) {

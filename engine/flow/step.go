@@ -93,7 +93,9 @@ func (s *step) fresh() bool { return s.w.Run.Seq == 0 }
 func (s *step) add(node engine.NodeRun) {
 	s.w.OpenNodes++
 	s.change(node, "")
-	s.overlay(node)
+	if s.st == nil {
+		s.overlay(node) // else it has been
+	}
 }
 
 // change writes a node run in its new state, with its event.
