@@ -22,16 +22,20 @@ var errGuess = errors.New("this is not remembered")
 // guess is a group of steps that is decided from memory.
 type guess struct {
 	s *Store
-	// written is what each step writes, in the order of the steps.
+	// written is what each step of the group writes, and mine are the places of those
+	// that are decided from memory, in their order.
 	written []flow.Written
+	mine    []int
 	err     error
-	// from is the first of them that is not on its way yet; line is on which the
+	// from is the first of mine that is not on its way yet; line is on which the
 	// others are.
 	from int
 	line *line
 	// runs are how those steps leave the runs, and begun are runs that begin.
 	runs  map[engine.ID]guessedRun
 	begun []engine.Run
+	// made are node runs that those steps make, and that surely have no row yet.
+	made map[engine.NodeKey]bool
 	// heads are what they took for granted; rooms, and of which workflows they start
 	// runs where fewer than so many are open, are so of all steps.
 	heads  map[engine.Ref]flow.Head
@@ -69,23 +73,24 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 	if s.enroll(ctx) != nil { // the rows will say what is the matter
 		return places(len(steps)), nil
 	}
-	g := &guess{s: s, runs: map[engine.ID]guessedRun{}, heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{}}
-	var some []int
+	g := &guess{
+		s: s, written: written, mine: make([]int, 0, len(steps)), runs: map[engine.ID]guessedRun{}, made: map[engine.NodeKey]bool{},
+		heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{},
+	}
 	part := firstPart
 	left := map[engine.ID]bool{} // runs of which a step has to wait, and so the later ones
 	for i := range steps {
-		if run := steps[i].Run; left[run] || g.step(ctx, steps[i]) != nil {
+		if run := steps[i].Run; left[run] || g.step(ctx, i, steps[i]) != nil {
 			left[run] = true
 			rest = append(rest, i)
 			continue
 		}
-		some = append(some, i)
-		if len(g.written)-g.from == part {
+		if len(g.mine)-g.from == part {
 			g.sendPart(ctx)
 			part = min(2*part, maxPart)
 		}
 	}
-	if len(some) == 0 {
+	if len(g.mine) == 0 {
 		return rest, nil
 	}
 	err = g.send(ctx)
@@ -103,9 +108,6 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 	if !stands {
 		return places(len(steps)), nil
 	}
-	for k, i := range some {
-		written[i] = g.written[k]
-	}
 	return rest, nil
 }
 
@@ -118,9 +120,9 @@ func places(n int) []int {
 	return all
 }
 
-// step decides a step from memory, or returns errGuess. Where the rules refuse
-// it, it is no guess either: they might not, if they saw the rows.
-func (g *guess) step(ctx context.Context, step flow.Step) error {
+// step decides the step at a place from memory, or returns errGuess. Where the rules
+// refuse it, it is no guess either: they might not, if they saw the rows.
+func (g *guess) step(ctx context.Context, at int, step flow.Step) error {
 	known := g.s.hot.of(step.Run)
 	if step.New != nil {
 		known = newlyBegun()
@@ -140,20 +142,27 @@ func (g *guess) step(ctx context.Context, step flow.Step) error {
 	if step.New != nil {
 		number(&w)
 		g.begun = append(g.begun, w.Run)
-		g.keep(&w, true, w.OpenNodes)
+		g.keep(at, &w, true, w.OpenNodes)
 		return nil
 	}
 	differs := rowChanged(&known.run, &w.Run) || g.runs[step.Run].changed
 	number(&w)
 	g.runs[step.Run] = guessedRun{run: w.Run, changed: differs}
-	g.keep(&w, false, known.open+w.OpenNodes)
+	g.keep(at, &w, false, known.open+w.OpenNodes)
 	return nil
 }
 
-// keep keeps what a step writes.
-func (g *guess) keep(w *flow.Writes, fresh bool, open int) {
+// keep keeps what the step at a place writes.
+func (g *guess) keep(at int, w *flow.Writes, fresh bool, open int) {
+	known := g.s.hot.of(w.Run.ID)
+	for i := range w.Nodes {
+		if fresh || known.lacks(w.Nodes[i].Key()) {
+			g.made[w.Nodes[i].Key()] = true
+		}
+	}
 	g.s.hot.wrote(fresh, w, open)
-	g.written = append(g.written, flow.Written{Writes: *w})
+	g.written[at].Writes = *w
+	g.mine = append(g.mine, at)
 }
 
 // mistook drops what was remembered and was wrong.

@@ -34,13 +34,27 @@ func (g *guess) updateRuns(sent *writes) {
 	}
 }
 
-// parts notes who took part in the runs that the group has ended.
+// parts notes who took part in the runs that the group has ended: that is remembered
+// of a run, or PostgreSQL looks.
 func (g *guess) parts(sent *writes) {
-	var ended []string
-	for _, w := range g.written[g.from:] {
-		if !w.Run.Open() {
-			ended = append(ended, string(w.Run.ID))
+	var refs, runs, ended []string
+	for _, i := range g.mine[g.from:] {
+		run := &g.written[i].Run
+		known := g.s.hot.of(run.ID)
+		switch {
+		case run.Open():
+		case known == nil || !known.whole:
+			ended = append(ended, string(run.ID))
+		default:
+			for ref, of := range known.nodes {
+				if slices.ContainsFunc(of, func(n engine.NodeRun) bool { return n.State != engine.Skipped }) {
+					refs, runs = append(refs, ref.String()), append(runs, string(run.ID))
+				}
+			}
 		}
+	}
+	if len(runs) > 0 {
+		queue(&sent.batch, `INSERT INTO part (ref, run_id) SELECT * FROM unnest($1::text[], $2::text[])`, refs, runs)
 	}
 	if len(ended) > 0 {
 		queue(&sent.batch, strings.Replace(putParts, "= ?", "= ANY($1)", 1), ended)
@@ -56,6 +70,26 @@ var changedTypes = strings.Fields("t i t t i t i t")
 
 func changedArgs(to []any, run *engine.Run) []any {
 	return append(to, string(run.ID), micros(run.StopAsked), run.StopBy, run.Error, micros(run.Paused), skipsText(run), micros(run.Ended), string(run.Outcome))
+}
+
+// changeNodes writes what may change in the rows of node runs that are there, on
+// condition that all of them are.
+const changeNodes = `WITH written AS (UPDATE node_run AS n SET name = v.name, state = v.state, why = v.why, fence = v.fence, version = v.version,
+  process = v.process, batch_id = v.batch_id, counts = v.counts, error = v.error, not_before = v.not_before, deadline = v.deadline,
+  started = v.started, ended = v.ended, owner = v.owner, overwritten = CASE WHEN v.fence < n.fence OR v.fence = n.fence AND v.owner <> n.owner
+    THEN n.fence ELSE n.overwritten END
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[],
+    $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::text[])
+  AS v(run_id, ref, start, attempt, name, state, why, fence, version, process, batch_id, counts, error, not_before, deadline, started, ended, owner)
+  WHERE n.run_id = v.run_id AND n.ref = v.ref AND n.start = v.start AND n.attempt = v.attempt RETURNING 1)
+SELECT 1 / (count(*) = $19)::int FROM written`
+
+var changedNodeTypes = strings.Fields("t t i i t t t i i t t t t i i i i t")
+
+func changedNodeArgs(to []any, n *engine.NodeRun) []any {
+	return append(to,
+		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.State), n.Why, n.Fence, n.Version, processText(n), string(n.Batch),
+		countsText(n), n.Error, micros(n.NotBefore), micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Owner))
 }
 
 // lock locks the runs of the steps and what there must be room for, where nobody else

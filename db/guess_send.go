@@ -98,12 +98,12 @@ func (g *guess) sendLast(ctx context.Context, sent *writes) error {
 // together, of each the last that the steps make of it. What a group of few rows in
 // one run writes, the most common, is one statement.
 func (g *guess) collect(ctx context.Context, sent *writes) error {
-	var nodes last[engine.NodeKey, engine.NodeRun]
-	var triggers last[engine.ID, engine.TriggerRun]
-	var steps []stepRow
-	written := g.written[g.from:]
-	for i := range written {
-		w := &written[i]
+	mine := g.mine[g.from:]
+	nodes := newLast[engine.NodeKey, engine.NodeRun](2 * len(mine)) // one ends, another starts
+	triggers := newLast[engine.ID, engine.TriggerRun](0)
+	steps := make([]stepRow, 0, len(mine))
+	for _, i := range mine {
+		w := &g.written[i]
 		for k := range w.Nodes {
 			nodes.put(w.Nodes[k].Key(), w.Nodes[k])
 		}
@@ -122,11 +122,11 @@ func (g *guess) collect(ctx context.Context, sent *writes) error {
 	err := errors.Join(
 		g.s.insertRuns(ctx, bun.Conn{}, g.begun),
 		put(ctx, g.s, bun.Conn{}, putStep, steps, stepArgs),
-		put(ctx, g.s, bun.Conn{}, putNode, nodes.rows, nodeArgs),
+		g.putNodes(ctx, sent, nodes.rows),
 		put(ctx, g.s, bun.Conn{}, putTrigger, triggers.rows, triggerArgs),
 	)
-	for i := range written {
-		if batch := written[i].Batch; batch != nil {
+	for _, i := range mine {
+		if batch := g.written[i].Batch; batch != nil {
 			err = errors.Join(err, g.s.putBatch(ctx, bun.Conn{}, batch))
 		}
 	}
@@ -135,10 +135,31 @@ func (g *guess) collect(ctx context.Context, sent *writes) error {
 		sent.joint = nil
 	}
 	g.parts(sent)
-	g.from, g.begun = len(g.written), nil
+	g.from, g.begun = len(g.mine), nil
 	clear(g.runs)
 	clear(g.heads)
+	clear(g.made)
 	return err
+}
+
+// putNodes writes node runs. A large group inserts those that it makes and changes the
+// others: to find out which is which costs PostgreSQL as much as either.
+func (g *guess) putNodes(ctx context.Context, sent *writes, rows []engine.NodeRun) error {
+	if sent.joint != nil {
+		return put(ctx, g.s, bun.Conn{}, putNode, rows, nodeArgs)
+	}
+	made, changed := make([]engine.NodeRun, 0, len(rows)), make([]engine.NodeRun, 0, len(rows))
+	for i := range rows {
+		if g.made[rows[i].Key()] {
+			made = append(made, rows[i])
+		} else {
+			changed = append(changed, rows[i])
+		}
+	}
+	if len(changed) > 0 {
+		queue(&sent.batch, changeNodes, append(columns(changedNodeTypes, changed, changedNodeArgs), len(changed))...)
+	}
+	return put(ctx, g.s, bun.Conn{}, makeNode, made, nodeArgs)
 }
 
 // last keeps the last row of each key, in the order of the keys.
@@ -147,13 +168,15 @@ type last[K comparable, R any] struct {
 	at   map[K]int
 }
 
+// newLast has room for so many keys.
+func newLast[K comparable, R any](n int) *last[K, R] {
+	return &last[K, R]{rows: make([]R, 0, n), at: make(map[K]int, n)}
+}
+
 func (l *last[K, R]) put(key K, row R) {
 	if i, ok := l.at[key]; ok {
 		l.rows[i] = row
 		return
-	}
-	if l.at == nil {
-		l.at = map[K]int{}
 	}
 	l.at[key] = len(l.rows)
 	l.rows = append(l.rows, row)

@@ -180,6 +180,15 @@ func (h *hot) keep(r *hotRun, n engine.NodeRun) {
 	h.nodes++
 }
 
+// lacks reports whether it is known that there is no such node run.
+func (r *hotRun) lacks(key engine.NodeKey) bool {
+	if r == nil {
+		return false
+	}
+	known, ok := r.nodes[key.Ref]
+	return (ok || r.whole) && !slices.ContainsFunc(known, func(n engine.NodeRun) bool { return n.Key() == key })
+}
+
 // nodeRuns returns the node runs of a node, if they are known.
 func (r *hotRun) nodeRuns(ref engine.Ref) ([]engine.NodeRun, bool) {
 	if r == nil {
@@ -194,7 +203,7 @@ func (r *hotRun) all() ([]engine.NodeRun, bool) {
 	if r == nil || !r.whole {
 		return nil, false
 	}
-	var nodes []engine.NodeRun
+	nodes := make([]engine.NodeRun, 0, len(r.nodes))
 	for _, of := range r.nodes {
 		nodes = append(nodes, of...)
 	}

@@ -76,15 +76,22 @@ func openPostgres(address string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", hangs.Milliseconds()))
-		return err
-	}))
-	pool.SetMaxOpenConns(16)
-	pool.SetMaxIdleConns(16)
-	both := bun.NewDB(pool, pgdialect.New())
-	return &Store{write: both, read: both, hot: newHot(true)}, nil
+	pool := func(most int, settings string) *bun.DB {
+		pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", hangs.Milliseconds())+settings)
+			return err
+		}))
+		pool.SetMaxOpenConns(most)
+		pool.SetMaxIdleConns(most)
+		return bun.NewDB(pool, pgdialect.New())
+	}
+	return &Store{write: pool(8, byKey), read: pool(12, ""), hot: newHot(true)}, nil
 }
+
+// byKey makes PostgreSQL find the rows that a transaction changes by their keys. It
+// plans a statement once, and where its tables were small then, for instance in the
+// first minute of a database, it would go on to look through the whole of them.
+const byKey = "; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off"
 
 // damaged says what to do about a file that is no whole database.
 func (s *Store) damaged(err error) error {

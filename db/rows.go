@@ -14,9 +14,8 @@ import (
 // with bun's builder a group takes three times as long. Rows of
 // one table go together, for a statement costs more than a row.
 var (
-	putNode = newUpsert("write node runs", "t t i i t t t t i i t t t t t i i i i i t t t i", `INSERT INTO node_run (run_id, ref, start, attempt,
-  name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
-  copied, owner, pool, priority)`,
+	makeNode = newUpsert("make node runs", nodeTypes, insertNode, "")
+	putNode  = newUpsert("write node runs", nodeTypes, insertNode,
 		` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
   fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
   counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
@@ -29,6 +28,13 @@ var (
 	putTrigger = newUpsert("write the triggers of a run", "t t i i i i", `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at)`,
 		` ON CONFLICT (run_id, trigger_id) DO UPDATE SET met = excluded.met, dead = excluded.dead,
   fired_at = excluded.fired_at, dead_at = excluded.dead_at`)
+)
+
+const (
+	nodeTypes  = "t t i i t t t t i i t t t t t i i i i i t t t i"
+	insertNode = `INSERT INTO node_run (run_id, ref, start, attempt,
+  name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
+  copied, owner, pool, priority)`
 )
 
 // upsert writes many rows of one table. Its statements are made once, by the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -268,5 +269,58 @@ func TestAPoolHasThePlacesThatTheDatabaseSays(t *testing.T) {
 
 	if let != 2 {
 		t.Errorf("%d of 6 were let into a pool of 2 places", let)
+	}
+}
+
+// TestAGroupSeesThatARowIsNotWhatItTakesItFor: a node run that it would change is gone,
+// or one that it would make is there. Who has done that has broken the rules; but
+// nothing may be said to be written that is not.
+func TestAGroupSeesThatARowIsNotWhatItTakesItFor(t *testing.T) {
+	t.Parallel()
+	address := dbtest.PostgresAddress(t)
+	store := dbtest.Open(t, address)
+	_, kept := remembered(t, store, "kept")
+	_, gone := remembered(t, store, "gone")
+	_, twice := remembered(t, store, "twice")
+	dbtest.Exec(t, address, `DELETE FROM node_run WHERE run_id = '`+string(gone.Run)+`'`)
+	dbtest.Exec(t, address, `INSERT INTO node_run SELECT (jsonb_populate_record(n, '{"start": 2, "name": "theirs"}')).* FROM node_run AS n WHERE run_id = '`+string(twice.Run)+`'`)
+	again := twice
+	again.Start, again.Name = 2, "ours"
+	step := func(key engine.NodeKey, makes *engine.NodeRun) flow.Step {
+		return flow.Step{Run: key.Run, Decide: func(run engine.Run, st flow.State) (flow.Writes, error) {
+			nodes := st.NodeRuns(key.Ref)
+			if len(nodes) == 0 {
+				return flow.Writes{}, errFull
+			}
+			n, open := nodes[0], 0
+			n.Why = "as written"
+			w := flow.Writes{Run: run, Nodes: []engine.NodeRun{n}}
+			if makes != nil {
+				w.Nodes, open = append(w.Nodes, *makes), 1
+			}
+			w.OpenNodes = open
+			return w, nil
+		}}
+	}
+
+	one := store.Commit(t.Context(), []flow.Step{step(kept.Key(), nil), step(gone.Key(), nil)}) // each is enough to break a group
+	other := store.Commit(t.Context(), []flow.Step{step(kept.Key(), nil), step(twice.Key(), &again)})
+
+	if one[0].Err != nil || !errors.Is(one[1].Err, errFull) || other[0].Err != nil || other[1].Err != nil {
+		t.Errorf("the answers are %v, %v, %v and %v, want only the one refused of which the row is gone", one[0].Err, one[1].Err, other[0].Err, other[1].Err)
+	}
+	for _, want := range []struct {
+		of   engine.ID
+		said string
+	}{{kept.Run, "as written"}, {gone.Run, ""}, {twice.Run, "as written, ours"}} {
+		nodes, err := store.NodeRuns(t.Context(), want.of)
+		must(t, err)
+		var said []string
+		for _, n := range nodes {
+			said = append(said, strings.TrimSpace(n.Name+" "+n.Why))
+		}
+		if got := strings.Join(said, ", "); got != want.said {
+			t.Errorf("there is %q, want %q", got, want.said)
+		}
 	}
 }
