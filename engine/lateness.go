@@ -1,29 +1,62 @@
 package engine
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // TooLate is from when on the lateness of a schedule is worth a look.
 const TooLate = time.Minute
 
+// What a node run begins to say that waits because of what a person has set: the places
+// of a pool, how often a job may run at once, or that its run is paused.
+const (
+	WaitsForPool  = "waits for the pool "
+	WaitsForPlace = "waits for a place in the pool "
+	WaitsForOther = "waits until another " // run of it has ended, here or on another server
+	WaitsToGoOn   = "waits until its run goes on"
+)
+
+// SetByPeople are those beginnings. Whoever waits so is not late: the engine does what
+// it was told.
+func SetByPeople() []string {
+	return []string{WaitsForPool, WaitsForPlace, WaitsForOther, WaitsToGoOn}
+}
+
+// heldBack reports a node run that waits for such a thing.
+func (n *NodeRun) heldBack() bool {
+	for _, lead := range SetByPeople() {
+		if strings.HasPrefix(n.Waits(), lead) {
+			return true
+		}
+	}
+	return false
+}
+
 // Late is how long after the due time of its schedule the first job or crawler
 // of r began to work, or has been waited for until now. Without nodes it is how
-// long after it r was made. A run that no schedule was due for, or that goes on
-// from another one, is not late.
+// long after it r was made, and so it is while the first of them waits for what a
+// person has set. A run that no schedule was due for, or that goes on from another
+// one, is not late.
 func (r *Run) Late(nodes []NodeRun, now time.Time) time.Duration {
 	if r.Due.IsZero() || r.Previous != "" {
 		return 0
 	}
-	began := r.Started
-	if len(nodes) > 0 {
-		began = now
-		if !r.Open() {
-			began = r.Ended
-		}
-	}
+	began, held := time.Time{}, len(nodes) == 0
 	for i := range nodes {
-		if at := nodes[i].Started; !at.IsZero() && at.Before(began) {
+		held = held || nodes[i].heldBack()
+		if at := nodes[i].Started; !at.IsZero() && (began.IsZero() || at.Before(began)) {
 			began = at
 		}
+	}
+	switch {
+	case !began.IsZero():
+	case held:
+		began = r.Started
+	case r.Open():
+		began = now
+	default:
+		began = r.Ended
 	}
 	return max(0, began.Sub(r.Due))
 }

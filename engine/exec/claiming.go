@@ -100,14 +100,14 @@ type place struct {
 func (c *claiming) place(n *engine.NodeRun, w *flow.Writes, st flow.State) place {
 	switch {
 	case !w.Run.Paused.IsZero() || c.stopping:
-		return place{why: "waits until its run goes on"}
+		return place{why: engine.WaitsToGoOn}
 	case c.starts == nil && c.e.leaves(n):
 		return place{why: "waits for a server that has its folders"}
 	}
 	ok, why := c.e.claimInTurn(n, c.starts != nil)
 	if ofJob, ofPool := c.e.slots.limitsOf(n); ok && !st.Room(n, ofJob, ofPool) {
 		c.e.slots.undo([]engine.NodeKey{n.Key()}, nil)
-		return place{why: "waits until another server has ended a run of " + n.Name + ", or one in its pool", startable: true, elsewhere: true}
+		return place{why: engine.WaitsForOther + "server has ended a run of " + n.Name + ", or one in its pool", startable: true, elsewhere: true}
 	}
 	return place{ok: ok, why: why, startable: true}
 }

@@ -95,7 +95,8 @@ func TestAPoolSaysThatItIsFull(t *testing.T) {
 	})
 }
 
-// TestAPoolWithoutPlacesSaysSo, and what waits for it starts once it has one.
+// TestAPoolWithoutPlacesSaysSo, and what waits for it starts once it has one; the event of
+// its start keeps what it waited for, so that nobody calls it late.
 func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, h *house) {
@@ -112,6 +113,12 @@ func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
 		must(t, h.exec.PoolsChanged(t.Context()))
 
 		h.ends(run.ID)
+		events, err := h.store.Events(t.Context(), run.ID, 0)
+		must(t, err)
+		i := slices.IndexFunc(events, func(e engine.Event) bool { return e.Kind == "node" && e.State == string(engine.Starting) })
+		if i < 0 || events[i].Text != "waits for the pool held, which has no places" {
+			t.Errorf("the events are %+v, want a start that says what was waited for", events)
+		}
 	})
 }
 

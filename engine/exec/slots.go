@@ -57,11 +57,11 @@ func (s seat) has(n *engine.NodeRun) bool {
 func (s seat) full(n *engine.NodeRun, of int) string {
 	switch {
 	case s.pool != "" && of == 0:
-		return "waits for the pool " + s.pool + ", which has no places"
+		return engine.WaitsForPool + s.pool + ", which has no places"
 	case s.pool != "":
-		return "waits for a place in the pool " + s.pool
+		return engine.WaitsForPlace + s.pool
 	}
-	return "waits until another run of " + n.Name + " has ended"
+	return engine.WaitsForOther + "run of " + n.Name + " has ended"
 }
 
 func (s *slots) begin() {

@@ -168,6 +168,6 @@ func (e *Exec) start(n engine.NodeRun) flow.Step {
 		if now.State != engine.Ready {
 			return flow.Writes{}, engine.Errorf(engine.Conflict, "%s is not waiting any more.", n.Name)
 		}
-		return flow.Change(run, now, "", e.Now()), nil
+		return flow.Change(run, now, now.Why, e.Now()), nil // the event keeps what it waited for
 	}}
 }
