@@ -2,6 +2,10 @@ package portable
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"dogear/engine"
@@ -66,8 +70,21 @@ func (s *Service) Export(ctx context.Context, name string) ([]byte, error) {
 	return d.YAML()
 }
 
+// Ask is an import as somebody asks for it.
+type Ask struct {
+	Text []byte // of the file
+	Dry  bool   // only say what it would do
+	// Seen is the digest of the dry run that somebody looked at; "" asks for no such.
+	Seen string
+	By   string
+}
+
 // Report says what an import did, or would do.
 type Report struct {
+	// Digest is another for every other file, and wherever it would do something else.
+	Digest string `json:"digest"`
+	// Stale says that this is not what was seen, and that nothing was written.
+	Stale    bool           `json:"stale,omitempty"`
 	Workflow engine.ID      `json:"workflow,omitempty"` // "" where nothing was written
 	Name     string         `json:"name"`
 	Written  bool           `json:"written"`
@@ -88,9 +105,10 @@ type Line struct {
 }
 
 // Import makes and changes what a document says and publishes it, all or
-// nothing. A dry run only says what it would do.
-func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) (Report, error) {
-	d, err := Parse(text)
+// nothing. A dry run only says what it would do; so does one that was asked for
+// after a look at something else.
+func (s *Service) Import(ctx context.Context, ask Ask) (Report, error) {
+	d, err := Parse(ask.Text)
 	if err != nil {
 		return Report{}, err
 	}
@@ -104,11 +122,15 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 		return Report{}, err
 	}
 	report := set.report()
+	if report.Digest, err = report.digest(ask.Text); err != nil {
+		return Report{}, err
+	}
+	report.Stale = ask.Seen != "" && ask.Seen != report.Digest
 	s.warn(ctx, &set, &report)
-	if dry {
+	if ask.Dry || report.Stale {
 		return report, nil
 	}
-	made, entry, err := s.Store.Import(ctx, &set, by, now, func(t engine.Trigger) time.Time { return s.Next(t, now) })
+	made, entry, err := s.Store.Import(ctx, &set, ask.By, now, func(t engine.Trigger) time.Time { return s.Next(t, now) })
 	if err != nil {
 		return Report{}, err
 	}
@@ -117,6 +139,20 @@ func (s *Service) Import(ctx context.Context, text []byte, dry bool, by string) 
 		s.Imported(made, entry)
 	}
 	return report, nil
+}
+
+// digest tells a file and what its import would do from every other. A report names
+// what is new and not what it holds, so the text is part of it.
+func (r Report) digest(text []byte) (string, error) {
+	whole, err := json.Marshal(struct {
+		Would Report
+		Text  []byte
+	}{r, text})
+	if err != nil {
+		return "", fmt.Errorf("write down what an import would do: %w", err)
+	}
+	sum := sha256.Sum256(whole)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // warn adds to the lines of jobs what their next run would fail of.

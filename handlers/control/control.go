@@ -111,7 +111,7 @@ type Bookmarks interface {
 // Portable exports and imports workflows.
 type Portable interface {
 	Export(ctx context.Context, name string) ([]byte, error)
-	Import(ctx context.Context, text []byte, dry bool, by string) (portable.Report, error)
+	Import(ctx context.Context, ask portable.Ask) (portable.Report, error)
 }
 
 // Logs reads what attempts have written.

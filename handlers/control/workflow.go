@@ -247,7 +247,7 @@ func (c *control) importFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report, err := c.Portable.Import(r.Context(), text, dry, by)
+	report, err := c.Portable.Import(r.Context(), portable.Ask{Text: text, Dry: dry, By: by})
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,37 @@ jobs:
 	}
 }
 
+// TestAnotherFileWithTheSameNamesIsNotWhatWasLookedAt: of what is new a preview shows
+// the names, and two files that make the same things can still do different ones.
+func TestAnotherFileWithTheSameNamesIsNotWhatWasLookedAt(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	shown := `dogear: 1
+workflow:
+  name: twice
+  triggers:
+    - {name: by hand, type: on_demand, start: [{job: new one}]}
+jobs:
+  - {name: new one, kind: python, bookmark: off, script: {body: print("looked at")}}
+`
+	other := strings.Replace(shown, "looked at", "somebody else's", 1)
+	_, first := site.sendFile(t, "/workflows/import/preview", shown, "")
+
+	refused, told := site.sendFile(t, "/workflows/import", other, value(t, first, "seen"))
+	_, absent := site.store.WorkflowNamed(t.Context(), "twice")
+	made, _ := site.sendFile(t, "/workflows/import", other, value(t, told, "seen"))
+	job, err := site.store.JobNamed(t.Context(), "new one")
+	must(t, err)
+
+	contains(t, "the answer", told, "has changed since this was shown. Nothing was imported yet", "Would be made: 2")
+	if refused.StatusCode != http.StatusConflict || engine.CodeOf(absent) != engine.NotFound {
+		t.Errorf("another file = %d, and the workflow is there: %v; want 409 and nothing", refused.StatusCode, absent)
+	}
+	if made.Header.Get("HX-Redirect") == "" || !strings.Contains(job.Script.Body, "somebody else's") {
+		t.Errorf("after a look at it = %d, and the job is %+v; want what was looked at", made.StatusCode, job.Script)
+	}
+}
+
 func TestTheScheduleOfACopyArrivesTurnedOffAndTheAnswerSaysSo(t *testing.T) {
 	t.Parallel()
 	site := serve(t)

@@ -49,7 +49,7 @@ type Exec interface {
 // Portable reads and writes workflows as YAML.
 type Portable interface {
 	Export(ctx context.Context, name string) ([]byte, error)
-	Import(ctx context.Context, text []byte, dry bool, by string) (portable.Report, error)
+	Import(ctx context.Context, ask portable.Ask) (portable.Report, error)
 }
 
 // lastRuns is how many runs the bars of a workflow show.

@@ -1,9 +1,6 @@
 package page
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,25 +19,15 @@ func (p *Pages) previewImport(c web.Ctx) error {
 	if err != nil {
 		return p.wrongImport(c, err)
 	}
-	preview, err := p.wouldImport(c, text)
+	report, err := p.Portable.Import(c.Request().Context(), portable.Ask{Text: text, Dry: true, By: user(c)})
 	if err != nil {
 		return p.wrongImport(c, err)
 	}
-	return web.Render(c, http.StatusOK, workflow.ImportPreview(preview))
+	return web.Render(c, http.StatusOK, workflow.ImportPreview(workflow.Preview{Report: &report, Seen: report.Digest}))
 }
 
-func (p *Pages) wouldImport(c web.Ctx, text []byte) (workflow.Preview, error) {
-	report, err := p.Portable.Import(c.Request().Context(), text, true, user(c))
-	if err != nil {
-		return workflow.Preview{}, err
-	}
-	whole, err := json.Marshal(report)
-	if err != nil {
-		return workflow.Preview{}, fmt.Errorf("write down what an import would do: %w", err)
-	}
-	sum := sha256.Sum256(whole)
-	return workflow.Preview{Report: &report, Seen: hex.EncodeToString(sum[:])}, nil
-}
+// changedImport is what is said of an import that is not what somebody looked at.
+const changedImport = "The file, or what is here, has changed since this was shown. Nothing was imported yet: look again."
 
 // importWorkflow answers POST /workflows/import with the workflow of a file,
 // with what the import has left switched off, or with what is wrong in the file.
@@ -50,19 +37,14 @@ func (p *Pages) importWorkflow(c web.Ctx) error {
 	if err != nil {
 		return p.wrongImport(c, err)
 	}
-	if seen := c.FormValue("seen"); seen != "" && web.IsFragment(c) {
-		now, err := p.wouldImport(c, text)
-		if err != nil {
-			return p.wrongImport(c, err)
-		}
-		if now.Seen != seen {
-			now.Note = "The file, or what is here, has changed since this was shown. Nothing was imported yet: look again."
-			return web.Render(c, http.StatusConflict, workflow.ImportPreview(now))
-		}
-	}
-	report, err := p.Portable.Import(c.Request().Context(), text, false, user(c))
-	if err != nil {
+	report, err := p.Portable.Import(c.Request().Context(), portable.Ask{Text: text, Seen: c.FormValue("seen"), By: user(c)})
+	switch {
+	case err != nil:
 		return p.wrongImport(c, err)
+	case report.Stale && web.IsFragment(c):
+		return web.Render(c, http.StatusConflict, workflow.ImportPreview(workflow.Preview{Report: &report, Seen: report.Digest, Note: changedImport}))
+	case report.Stale:
+		return engine.Errorf(engine.Conflict, "%s", changedImport)
 	}
 	if len(report.Paused) > 0 && web.IsFragment(c) {
 		web.InPlaceOf(c, "#import-form")
