@@ -144,6 +144,7 @@ func (h *house) serve() {
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }, Dir: h.dir, TTL: h.ttl, Slots: h.slots,
 		Backoff: func(int) time.Duration { return time.Millisecond },
 		Retry:   func(*engine.JobBody, int) time.Duration { return time.Millisecond },
+		Logged:  func(engine.NodeKey) { h.tell() },
 		Committed: func(flow.Writes) {
 			h.tell()
 			if other := h.other.Load(); other != nil {

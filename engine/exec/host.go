@@ -52,7 +52,7 @@ func (a *attempt) Started(ctx context.Context, p engine.Process) error {
 		node.Process, node.Version, node.Name, node.Why = p, a.node.Version, a.node.Name, ""
 		node.Deadline = now.Add(a.limit.Duration)
 		if node.State == engine.Running { // taken up again after a crash
-			return flow.Change(run, node, "taken up again", now), nil
+			return flow.Change(run, node, takenUp, now), nil
 		}
 		if err := node.Move(engine.Running, now); err != nil {
 			return flow.Writes{}, err
@@ -127,9 +127,16 @@ func (l *logFile) open() error {
 	if l.ship != nil {
 		l.startShipping()
 	}
-	_, err = file.WriteString(l.now().UTC().Format(logTime) + " " + string(runner.Info) + " " + l.first() + "\n")
+	text := l.first()
+	if info, err := file.Stat(); err == nil && info.Size() > 0 { // a server before this one began it
+		text = takenUp
+	}
+	_, err = file.WriteString(l.now().UTC().Format(logTime) + " " + string(runner.Info) + " " + text + "\n")
 	return err
 }
+
+// takenUp is what an attempt says that another server has begun.
+const takenUp = "taken up again"
 
 // logTime is the form of a line's time: it sorts, and its length never changes.
 const logTime = "2006-01-02T15:04:05.000Z"

@@ -198,6 +198,44 @@ func TestAScriptThatWasBeingStoppedIsStoppedByTheNextServer(t *testing.T) {
 	})
 }
 
+// TestTheLogOfAScriptThatIsTakenUpGoesOn: it says once which attempt it is of, and
+// then that another server has it.
+func TestTheLogOfAScriptThatIsTakenUpGoesOn(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.work.do["a"] = scripts(t).Run
+		again := filepath.Join(t.TempDir(), "again")
+		id := h.scriptJob("import os, sys, time\nprint('one')\nwhile not os.path.exists(sys.argv[sys.argv.index('--Again') + 1]): time.sleep(0.01)\nprint('two')\n", map[string]string{"Again": again}, 0)
+		run, err := h.exec.StartJob(t.Context(), id, nil, nil, "owner")
+		must(t, err)
+		var path string
+		h.await(run.ID, "it has written its first line", func(_ engine.Run, nodes []engine.NodeRun) bool {
+			if len(nodes) == 0 {
+				return false
+			}
+			path = h.exec.LogPath(nodes[0].Key())
+			text, err := os.ReadFile(path)
+			return err == nil && strings.Contains(string(text), " out one\n")
+		})
+		h.stop()
+		must(t, os.WriteFile(again, nil, 0o600))
+
+		h.serve()
+		_, nodes := h.ends(run.ID)
+
+		text, err := os.ReadFile(path)
+		must(t, err)
+		var lines []string
+		for line := range strings.Lines(string(text)) {
+			_, said, _ := strings.Cut(strings.TrimSpace(line), " ")
+			lines = append(lines, said)
+		}
+		if got, want := strings.Join(lines, "; "), "info a v1, start 1, attempt 1; out one; info taken up again; out two"; got != want || said(nodes) != "a.1.1 succeeded" {
+			t.Errorf("%s, and the log says %q, want %q", said(nodes), got, want)
+		}
+	})
+}
+
 // TestAStopWhileANodeIsTakenUpIsNotLost: it was written after the server had taken
 // the node, and before its attempt was there to be told.
 func TestAStopWhileANodeIsTakenUpIsNotLost(t *testing.T) {

@@ -100,6 +100,9 @@ func assertRanOnce(t *testing.T, data, effects, what string) {
 		if lines := strings.Count(string(log), " out bye\n"); lines != 1 {
 			t.Errorf("%s: the log of %s says %d times what the script wrote once:\n%s", what, n.Name, lines, log)
 		}
+		if head := " v1, start 1, attempt 1\n"; strings.Count(string(log), head) != 1 {
+			t.Errorf("%s: the log of %s does not begin once:\n%s", what, n.Name, log)
+		}
 	}
 	for _, p := range (shim.Processes{}).Marked() {
 		if strings.HasPrefix(p.Marker, string(runs[0].ID)) {
