@@ -6,6 +6,7 @@ import { HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, syntax
 import { Compartment, EditorState, Extension } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { Wrong, look as wrongLook, mark, marks, offset } from "./editor-wrong";
 import { found } from "./watch";
 
 const look = EditorView.theme({
@@ -64,6 +65,8 @@ export function mount(area: HTMLTextAreaElement, speak: () => LanguageSupport, m
         language.of(speak()),
         syntaxHighlighting(colours),
         look,
+        marks,
+        wrongLook,
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
           area.value = update.state.doc.toString();
@@ -79,11 +82,13 @@ export function mount(area: HTMLTextAreaElement, speak: () => LanguageSupport, m
     found(`#${area.dataset["words"]}`, () => view.dispatch({ effects: language.reconfigure(speak()) }));
   }
   host.addEventListener("dogear:go", (event) => goTo(view, (event as CustomEvent<{ line: number; column: number }>).detail));
+  host.addEventListener("dogear:wrong", (event) => mark(view, (event as CustomEvent<Wrong>).detail));
+  const { wrong, wrongLine, wrongColumn } = area.dataset;
+  if (wrongLine) mark(view, { line: Number(wrongLine), column: Number(wrongColumn), text: wrong ?? "" });
 }
 
-// goTo puts the cursor where an error was found; lines and columns count from 1.
+// goTo puts the cursor where an error was found: at its mark, while that is there.
 function goTo(view: EditorView, at: { line: number; column: number }): void {
-  const line = view.state.doc.line(Math.min(Math.max(at.line, 1), view.state.doc.lines));
-  view.dispatch({ selection: { anchor: Math.min(line.from + Math.max(at.column - 1, 0), line.to) }, scrollIntoView: true });
+  view.dispatch({ selection: { anchor: view.state.field(marks)?.place ?? offset(view.state.doc, at) }, scrollIntoView: true });
   view.focus();
 }
