@@ -26,7 +26,7 @@ const (
 	// crowdTransitions is how often a node ends in them or begins, where both are one
 	// transition: a run begins with its first node, and ends with its last.
 	crowdTransitions = crowdRuns * (crowdNodes + 1)
-	groupSize   = 100 // transitions in a transaction of the limit
+	groupSize        = 100 // transitions in a transaction of the limit
 )
 
 // many is a runner that does nothing, or ends each node of a run at a moment
