@@ -52,6 +52,7 @@ func (p *Pages) jobRoutes() []web.Route {
 		post("/jobs/:id/form/:word", p.growJob),
 		post("/jobs/:id/preview/:n", p.previewJob),
 		get("/jobs/:id/words", p.jobWords),
+		get("/jobs/:id/compare", p.compareJob),
 		post("/jobs/:id/run", p.runJob),
 		post("/jobs/:id/duplicate", p.duplicateJob),
 	}

@@ -69,6 +69,10 @@ func (v View) stands() string {
 	return runs + "; the draft differs from it."
 }
 
+// compares reports whether there are two things to compare: versions, or one and the
+// draft.
+func (v View) compares() bool { return len(v.Versions) > 1 || len(v.Versions) == 1 && v.Draft.Open }
+
 // typed says it once something is typed, which no draft has.
 func (v View) typed() string {
 	if v.Draft.Version == 0 {
