@@ -62,7 +62,7 @@ func openSQLite(path string) (*Store, error) {
 
 // lengthenLog gives the log of SQLite the length that it has before a checkpoint.
 // Where a commit makes a file longer, its flush also waits for what the file system
-// writes of the file itself: that is twice the time (ADR 42). What follows the last
+// writes of the file itself: that is twice the time (ADR 46). What follows the last
 // commit in the log is no frame to SQLite, and is written over. Where the disk has no
 // room for it, the log grows as it is needed.
 func (s *Store) lengthenLog(ctx context.Context) error {
