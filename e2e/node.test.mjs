@@ -82,7 +82,7 @@ test("one node is stopped and the run goes on", async () => {
   await page.getByTestId("confirm-stop").click();
 
   await page.locator("#node-head", { hasText: "Stopped by owner." }).waitFor({ timeout: 30_000 });
-  await page.locator("#run-head .pill", { hasText: "Partly failed" }).waitFor({ timeout: 30_000 });
+  await page.locator("#run-head .pill", { hasText: "Stopped" }).waitFor({ timeout: 30_000 });
   await looked(page, "node-stop");
   assert.match(cli(["run", "show", at.slice(6)]).stdout, /alarm +Succeeded/);
 });

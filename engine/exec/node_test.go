@@ -98,13 +98,14 @@ func TestAQueuedNodeIsSkippedAtOnce(t *testing.T) {
 func TestOneNodeIsStopped(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		state engine.State // in which the runner ends it
-		want  string
+		state   engine.State // in which the runner ends it
+		want    string
+		outcome engine.Outcome
 	}{
-		"it ends as stopped":     {engine.Stopped, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded"},
-		"it breaks meanwhile":    {engine.Failed, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded"},
-		"it has just been done":  {engine.Succeeded, "a.1.1 succeeded, after.1.1 succeeded, alarm.1.1 skipped, b.1.1 succeeded, next.1.1 succeeded"},
-		"its time was over, too": {engine.TimedOut, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded"},
+		"it ends as stopped":     {engine.Stopped, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded", engine.RunStopped},
+		"it breaks meanwhile":    {engine.Failed, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded", engine.RunStopped},
+		"it has just been done":  {engine.Succeeded, "a.1.1 succeeded, after.1.1 succeeded, alarm.1.1 skipped, b.1.1 succeeded, next.1.1 succeeded", engine.RunSucceeded},
+		"its time was over, too": {engine.TimedOut, "a.1.1 stopped, after.1.1 skipped, alarm.1.1 succeeded, b.1.1 succeeded, next.1.1 succeeded", engine.RunStopped},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,8 +137,8 @@ func TestOneNodeIsStopped(t *testing.T) {
 				close(release)
 				run, nodes := h.ends(run.ID)
 
-				if got := said(nodes); got != tt.want || run.Outcome == engine.RunStopped {
-					t.Errorf("got %s, %s; want %s in a run that was not stopped", got, run.Outcome, tt.want)
+				if got := said(nodes); got != tt.want || run.Outcome != tt.outcome || !run.StopAsked.IsZero() {
+					t.Errorf("got %s, %s (stop asked %s); want %s, %s in a run that nobody stopped", got, run.Outcome, run.StopAsked, tt.want, tt.outcome)
 				}
 				i := slices.IndexFunc(nodes, func(n engine.NodeRun) bool { return n.Name == "a" })
 				if nodes[i].Why != "stopped by owner" {
@@ -238,8 +239,8 @@ func TestANodeIsSteeredThroughAnotherServer(t *testing.T) {
 		must(t, err)
 		run, nodes := h.ends(run.ID)
 
-		if got, want := said(nodes), "a.1.1 stopped, alarm.1.1 skipped, report.1.1 succeeded"; got != want || run.Outcome != engine.RunPartlyFailed {
-			t.Errorf("got %s, %s; want %s, partly failed", got, run.Outcome, want)
+		if got, want := said(nodes), "a.1.1 stopped, alarm.1.1 skipped, report.1.1 succeeded"; got != want || run.Outcome != engine.RunStopped {
+			t.Errorf("got %s, %s; want %s, stopped", got, run.Outcome, want)
 		}
 		if engine.CodeOf(twice) != engine.Conflict {
 			t.Errorf("the second skip at the first server is told %v, want a conflict", twice)

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"dogear/engine"
@@ -12,11 +13,13 @@ import (
 // it beforehand.
 //
 // What is done again is a start of a node, not a node: a start stays as it ended
-// unless the node is chosen or the trigger that made it is decided anew. A trigger
+// unless the node is chosen or the trigger that made it is decided anew. Of a chosen
+// node with several starts those that succeeded stay, unless all did. A trigger
 // is decided anew if it can still be met and waits for something that is done
 // again or marked. An any gate that has fired and that a kept node meets is not:
 // it has fired for that node already, and does not fire twice
-// (glue-semantics.md 1.7 and 2.4, whose silence about any gates this fills).
+// (glue-semantics.md 1.7 and 2.4, whose silence about any gates and about several
+// starts this fills; ADR 37 and 49).
 type Redo struct {
 	g      *graph.Graph
 	again  Again
@@ -55,43 +58,45 @@ func NewRedo(g *graph.Graph, again Again) *Redo {
 	return r
 }
 
-// Unfinished are the nodes whose last attempt did not succeed, in the order of
-// nodes: what is done again where nobody chooses.
+// Unfinished are the nodes of which a start did not succeed, in the order of nodes:
+// what is done again where nobody chooses.
 func Unfinished(nodes []engine.NodeRun) []engine.Ref {
-	last := map[engine.Ref]engine.NodeRun{}
+	lasts := map[engine.Ref][]engine.NodeRun{}
 	var order []engine.Ref
 	for _, n := range nodes {
-		was, ok := last[n.Ref]
-		if !ok {
+		if lasts[n.Ref] == nil {
 			order = append(order, n.Ref)
 		}
-		if !ok || n.Start > was.Start || n.Start == was.Start && n.Attempt > was.Attempt {
-			last[n.Ref] = n
-		}
+		lasts[n.Ref] = withLast(lasts[n.Ref], n)
 	}
 	return slices.DeleteFunc(order, func(ref engine.Ref) bool {
-		switch last[ref].State {
-		case engine.Failed, engine.TimedOut, engine.Stopped, engine.Lost:
-			return false
-		default:
-			return true
-		}
+		return !slices.ContainsFunc(lasts[ref], func(n engine.NodeRun) bool { return fell(n.State) || n.State == engine.Stopped })
 	})
 }
 
-// Begins reports whether ref begins at once, and with which earlier start: the
-// last of those that no trigger brings again. A chosen node that comes after
+// Begins lists the earlier starts of ref that begin at once, in their order: those
+// that are done again and that no trigger brings. A chosen node that comes after
 // another one is left to the triggers.
-func (r *Redo) Begins(ref engine.Ref) (was engine.NodeRun, begins bool) {
-	if !r.chosen[ref] {
-		return engine.NodeRun{}, false
-	}
+func (r *Redo) Begins(ref engine.Ref) []engine.NodeRun {
+	var begin []engine.NodeRun
 	for _, n := range r.lasts[ref] {
-		if r.stands(&n) && n.Start > was.Start {
-			was, begins = n, true
+		if r.redone(&n) && r.stands(&n) {
+			begin = append(begin, n)
 		}
 	}
-	return was, begins
+	slices.SortFunc(begin, func(a, b engine.NodeRun) int { return cmp.Compare(a.Start, b.Start) })
+	return begin
+}
+
+// redone reports whether the start that n is an attempt at is done again because its
+// node is chosen.
+func (r *Redo) redone(n *engine.NodeRun) bool {
+	if !r.chosen[n.Ref] {
+		return false
+	}
+	succeeded := func(n engine.NodeRun) bool { return n.As() == engine.Succeeded }
+	all := !slices.ContainsFunc(r.lasts[n.Ref], func(n engine.NodeRun) bool { return !succeeded(n) })
+	return all || !slices.ContainsFunc(r.lasts[n.Ref], func(last engine.NodeRun) bool { return last.Start == n.Start && succeeded(last) })
 }
 
 // Follows reports whether triggers that are decided anew may start ref.
@@ -105,7 +110,7 @@ func (r *Redo) Keeps(n *engine.NodeRun) bool {
 	if _, marked := r.again.Marks[n.Ref]; marked {
 		return true
 	}
-	return !r.chosen[n.Ref] && r.stands(n)
+	return !r.redone(n) && r.stands(n)
 }
 
 // stands reports whether no trigger brings the start n again. One by a trigger

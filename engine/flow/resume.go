@@ -32,10 +32,10 @@ func Resume(g *graph.Graph, st State, run engine.Run, again Again, now time.Time
 		s.set(s.carried(&t, again, redo))
 	}
 	for _, ref := range g.Refs() {
-		if was, begins := redo.Begins(ref); begins {
+		for _, was := range redo.Begins(ref) {
 			head := s.st.Head(ref)
 			s.add(engine.NodeRun{
-				Run: run.ID, Ref: ref, Name: head.Name, Start: 1, Attempt: 1, State: engine.Ready, Lane: head.Lane,
+				Run: run.ID, Ref: ref, Name: head.Name, Start: was.Start, Attempt: 1, State: engine.Ready, Lane: head.Lane,
 				By: was.By, Arguments: was.Arguments, ReadyAt: now,
 			})
 		}

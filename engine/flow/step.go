@@ -152,7 +152,12 @@ func (s *step) done() Writes {
 	return s.w
 }
 
-// Outcome is how a run ended (model.md, Outcome of a run). Of several mentions
+// fell reports whether a node that ended so failed, rather than being told to end.
+func fell(state engine.State) bool {
+	return state == engine.Failed || state == engine.TimedOut || state == engine.Lost
+}
+
+// Outcome is how a run ended (model.md, Outcome of a run, and ADR 48). Of several mentions
 // of one node run the last counts, of several attempts the newest.
 func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Outcome {
 	if !run.StopAsked.IsZero() {
@@ -172,16 +177,16 @@ func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Out
 			last[key] = n
 		}
 	}
-	failed, passed, ends := false, false, map[engine.Ref]bool{}
+	failed, stopped, passed, ends := false, false, false, map[engine.Ref]bool{}
 	for _, n := range last {
 		passed = passed || n.PassedOver()
-		switch n.State {
-		case engine.Failed, engine.TimedOut, engine.Lost, engine.Stopped:
-			failed = true
-		case engine.Succeeded:
+		failed, stopped = failed || fell(n.State), stopped || n.State == engine.Stopped
+		if n.State == engine.Succeeded {
 			ends[n.Ref] = true
-		case engine.Waiting, engine.Ready, engine.Starting, engine.Running, engine.Publishing, engine.Stopping, engine.Skipped:
 		}
+	}
+	if !failed && stopped {
+		return engine.RunStopped // a person ended a part of it, and nothing failed
 	}
 	if !failed && passed && len(ends) == 0 {
 		return engine.RunStopped // all that it was to do, a person told it not to

@@ -96,10 +96,15 @@ func (r Resume) deeds(redo *flow.Redo, n engine.NodeRun) []form.Choice {
 // follows are the words on what becomes of n beyond what is chosen for it, by the
 // triggers; "" where nothing does.
 func (r Resume) follows(redo *flow.Redo, n engine.NodeRun) string {
-	_, begins := redo.Begins(n.Ref)
+	begins := len(redo.Begins(n.Ref))
+	kept := slices.ContainsFunc(r.View.Nodes, func(other engine.NodeRun) bool { return other.Ref == n.Ref && redo.Keeps(&other) })
 	switch {
-	case r.Do[n.Ref] == Again && !begins:
+	case r.Do[n.Ref] == Again && begins == 0:
 		return "when its trigger fires"
+	case r.Do[n.Ref] == Again && kept:
+		return "but for its starts that succeeded"
+	case r.Do[n.Ref] == Again && begins > 1:
+		return "each of its " + strconv.Itoa(begins) + " starts"
 	case !redo.Follows(n.Ref):
 		return ""
 	case r.Do[n.Ref] == Keep && !redo.Keeps(&n):
