@@ -43,3 +43,46 @@ func TestPlaceholdersOfAStartAreFilledIn(t *testing.T) {
 		t.Errorf("the workflow itself now says Day=%q", kept)
 	}
 }
+
+// TestEachStartIsDoneAgainWithItsOwnArguments: two triggers start one job, each for
+// another region, and both of its starts failed.
+func TestEachStartIsDoneAgainWithItsOwnArguments(t *testing.T) {
+	t.Parallel()
+	load := engine.Ref{Kind: engine.KindJob, ID: "load"}
+	start := func(region string) engine.Action {
+		return engine.Action{Ref: load, Arguments: map[string]string{"Region": region}}
+	}
+	body := engine.WorkflowBody{Triggers: []engine.Trigger{
+		{ID: "start", Type: engine.OnDemand, Actions: []engine.Action{{Ref: job("a")}, {Ref: job("b")}}},
+		{ID: "eu", Type: engine.Conditional, Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: job("a"), State: engine.Succeeded}}}, Actions: []engine.Action{start("eu")}},
+		{ID: "us", Type: engine.Conditional, Predicate: engine.Predicate{Conditions: []engine.Condition{{Ref: job("b"), State: engine.Succeeded}}}, Actions: []engine.Action{start("us")}},
+	}}
+	g := graph.New(&body)
+	old := &rows{run: engine.Run{ID: "one", Body: body, Started: noon}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+	old.write(flow.Begin(g, old, old.run, "start", noon))
+	for _, ref := range []engine.Ref{job("a"), job("b"), load, load} {
+		for _, node := range old.NodeRuns(ref) {
+			if node.State.Done() {
+				continue
+			}
+			if node.State, node.Ended = engine.Succeeded, noon; ref == load {
+				node.State = engine.Failed
+			}
+			old.write(flow.End(g, old, old.run, node, noon))
+		}
+	}
+	again := flow.Again{Nodes: old.All(), Fired: old.decided(), Start: flow.Unfinished(old.All()), By: "owner"}
+	now := &rows{run: engine.Run{ID: "two", Body: body, Started: noon, Previous: "one"}, nodes: map[engine.NodeKey]engine.NodeRun{}, triggers: map[engine.ID]engine.TriggerRun{}}
+
+	now.write(flow.Resume(g, now, now.run, again, noon))
+
+	said := map[string]engine.ID{}
+	for _, n := range now.NodeRuns(load) {
+		if n.State == engine.Ready {
+			said[n.Arguments["Region"]] = n.By
+		}
+	}
+	if len(said) != 2 || said["eu"] != "eu" || said["us"] != "us" {
+		t.Errorf("load begins again for %v, want once for each region, by its own trigger", said)
+	}
+}
