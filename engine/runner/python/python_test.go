@@ -276,6 +276,34 @@ func TestALogThatIsTooLongIsCut(t *testing.T) {
 	}
 }
 
+// TestAnOutputThatIsEmptiedGoesOn: as a shell does with > /dev/stderr.
+func TestAnOutputThatIsEmptiedGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"out", "err"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, copied := newHost(), filepath.Join(t.TempDir(), "copied")
+			go func() {
+				h.await(t, name+" line 999")
+				_ = os.WriteFile(copied, nil, 0o600)
+			}()
+
+			result, err := runnerOf(t).Run(t.Context(), attempt(t, engine.ScriptJob{Body: fmt.Sprintf(`import os, sys, time
+for i in range(1000): print("line", i, file=sys.std%s)
+while not os.path.exists(%q): time.sleep(0.01)
+os.system("echo again > /dev/std%s")
+print("after", file=sys.std%s)
+`, name, copied, name, name)}), h)
+			must(t, err)
+
+			want := fmt.Sprintf("%s line 999\nwarn the script has emptied", name)
+			if log := h.log(); result.State != engine.Succeeded || !strings.Contains(log, want) || !strings.HasSuffix(log, fmt.Sprintf("\n%s again\n%s after", name, name)) {
+				t.Errorf("got %s and %q, want %q and what it wrote from then on", result.State, log, want)
+			}
+		})
+	}
+}
+
 // TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone: it is neither read, nor
 // cut, nor waited for.
 func TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone(t *testing.T) {

@@ -47,6 +47,9 @@ func (t *tail) copy(all bool) {
 	}
 	defer file.Close()
 	size := t.cut(file)
+	if size < t.at {
+		t.begin()
+	}
 	buffer := make([]byte, piece)
 	for {
 		n, _ := file.ReadAt(buffer[:min(piece, size-t.at)], t.at)
@@ -60,6 +63,20 @@ func (t *tail) copy(all bool) {
 			return
 		}
 	}
+}
+
+// begin goes to the start of a file that the script has emptied.
+func (t *tail) begin() {
+	t.at, t.seen.Lines = 0, 0
+	t.host.Log(runner.Warn, fmt.Sprintf("the script has emptied the file that takes what it writes, as > /dev/std%s does in a shell; lines that it wrote just before may be missing here. Write >&%d instead.", t.name, t.number()))
+}
+
+// number is that of the output in the script.
+func (t *tail) number() int {
+	if t.name == shim.ErrFile {
+		return 2
+	}
+	return 1
 }
 
 // cut keeps the file within its limit and returns its size.
