@@ -146,11 +146,33 @@ func lost() runner.Result {
 	return runner.Result{State: engine.Failed, Error: "The script was lost: its process is gone and has left no exit code. Its machine went down, another server took its work over, or somebody killed it with everything around it. It may have done a part of its work."}
 }
 
-// start starts the script.
+// start starts the script: in the shim that waits for it, or where somebody has
+// killed that, in another.
 func (w *work) start(ctx context.Context) (*shim.Child, error) {
-	if w.Waits {
-		return w.Shims.Release(ctx, w.marker)
+	if !w.Waits {
+		return w.startAnew(ctx)
 	}
+	w.Waits = false
+	child, err := w.Shims.Release(ctx, w.marker)
+	if err == nil || ctx.Err() != nil {
+		return child, err
+	}
+	if child, err = w.startAnew(ctx); err == nil {
+		w.clean(w.Node.Process)
+	}
+	return child, err
+}
+
+// clean removes the folder of a shim in which nothing has begun, once another is
+// on record.
+func (w *work) clean(p engine.Process) {
+	if err := w.Shims.Clean(p); err != nil {
+		w.host.Log(runner.Warn, "a folder could not be removed: "+err.Error())
+	}
+}
+
+// startAnew starts the script in a shim that is put on record for it.
+func (w *work) startAnew(ctx context.Context) (*shim.Child, error) {
 	body, err := w.body(ctx)
 	if err != nil {
 		return nil, err

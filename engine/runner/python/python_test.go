@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -472,6 +474,48 @@ func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 // TestAScriptThatCannotBeginAgainIsNotLost: the server that was about to begin it
 // again is killed too, or has no process left. Its folder still says that nothing
 // has begun.
+// TestAScriptThatRemovesItsFilesIsNotBegunAgain: although nothing is left that says
+// that it has begun, as it kills its shim as well.
+func TestAScriptThatRemovesItsFilesIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	ran := filepath.Join(t.TempDir(), "ran")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+
+	result, err := runnerOf(t).Run(ctx, attempt(t, engine.ScriptJob{Body: fmt.Sprintf("import os, shutil\nopen(%q, 'a').write('x')\nshutil.rmtree(os.path.dirname(os.getcwd()))\nos.kill(0, 9)\n", ran)}), newHost())
+	must(t, err)
+
+	if text, err := os.ReadFile(ran); err != nil || string(text) != "x" || !strings.Contains(result.Error, "lost") {
+		t.Errorf("it has begun %d times (%v), and %+v, want that it is lost", len(text), err, result)
+	}
+}
+
+// TestAnotherShimTakesWhatAKilledOneWasReservedFor: nothing has begun in it.
+func TestAnotherShimTakesWhatAKilledOneWasReservedFor(t *testing.T) {
+	t.Parallel()
+	r, h := runnerOf(t), newHost()
+	_, err := r.Run(t.Context(), attempt(t, engine.ScriptJob{Body: "pass"}), h) // others are made with it
+	must(t, err)
+	a := attempt(t, engine.ScriptJob{Body: "print('ran')"})
+	for a.Waits = false; !a.Waits && t.Context().Err() == nil; {
+		a.Node.Process, a.Waits = r.Reserve(&a)
+	}
+	must(t, (shim.Processes{}).Kill(a.Node.Process))
+	for (shim.Processes{}).Alive(a.Node.Process) && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+
+	result, err := r.Run(t.Context(), a, h)
+	must(t, err)
+
+	if result.State != engine.Succeeded || h.log() != "out ran" || h.process == a.Node.Process {
+		t.Errorf("got %+v and %q, want that it ran in another", result, h.log())
+	}
+	if _, err := os.Stat(filepath.Join(r.Shims.Dir, a.Node.Process.Folder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the first is left (%v)", err)
+	}
+}
+
 func TestAScriptThatCannotBeginAgainIsNotLost(t *testing.T) {
 	t.Parallel()
 	self, err := shim.Identify(os.Getpid())

@@ -39,9 +39,7 @@ func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, err
 			return runner.Result{}, err
 		}
 		defer again.Close()
-		if err := w.Shims.Clean(child.Process); err != nil {
-			w.host.Log(runner.Warn, "a folder could not be removed: "+err.Error())
-		}
+		w.clean(child.Process)
 		w.follow(again)
 		return w.watch(ctx, again)
 	default:

@@ -190,11 +190,8 @@ func own(info fs.FileInfo) bool {
 }
 
 // Began reports whether the script may have begun. One whose shim was never
-// released has not.
+// released has not. Where nothing says so it may have, and have removed what did.
 func (c *Child) Began() bool {
-	if _, err := os.Lstat(filepath.Join(c.Dir, endFile)); errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
 	said := c.said()
 	return said == "" || strings.HasPrefix(said, begun)
 }

@@ -99,8 +99,8 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 			}
 			found, err := s.Find(p, "", c.Marker)
 			must(t, err)
-			if _, ended := found.Exit(); ended || found.Began() || found.Here() != tt.here {
-				t.Errorf("it has ended: %v, it has begun: %v, its folder is there: %v, want that only to be %v", ended, found.Began(), found.Here(), tt.here)
+			if _, ended := found.Exit(); ended || found.Here() != tt.here || found.Began() == tt.here {
+				t.Errorf("it has ended: %v, its folder is there: %v, want %v, and says that it has not begun: %v, want the same", ended, found.Here(), tt.here, !found.Began())
 			}
 		})
 	}
