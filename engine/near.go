@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxNear  = 3  // names that are offered
-	maxNames = 40 // names that are listed
+	maxNear   = 3   // names that are offered
+	maxListed = 400 // bytes of names that are listed, about
 )
 
 // Near returns those of names that a misspelt name may stand for, the nearest first:
@@ -55,8 +55,16 @@ func Listed(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	if len(names) > maxNames {
-		names = append(slices.Clone(names[:maxNames]), "…")
+	var list strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			list.WriteString(", ")
+		}
+		if list.Len()+len(name) > maxListed {
+			list.WriteString("…")
+			break
+		}
+		list.WriteString(name)
 	}
-	return strings.Join(names, ", ")
+	return list.String()
 }

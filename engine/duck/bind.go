@@ -96,13 +96,14 @@ var (
 // where err is about something else.
 func (s *session) lacking(ctx context.Context, c complaint, sql string) (text, name string, near []string, ok bool) {
 	if m := noTable.FindStringSubmatch(c.Message); m != nil {
-		return s.lackingTable(m[1])
+		return s.lackingTable(Brief(m[1]))
 	}
 	m := noColumn.FindStringSubmatch(c.Message)
 	if m == nil {
 		return "", "", nil, false
 	}
-	text = "there is no column " + m[1] + "."
+	name = Brief(m[1])
+	text = "there is no column " + name + "."
 	var has []string
 	for _, v := range s.views {
 		if !v.mentioned(sql) {
@@ -112,14 +113,14 @@ func (s *session) lacking(ctx context.Context, c complaint, sql string) (text, n
 		if err != nil {
 			continue // it says why where it is read
 		}
-		near = append(near, engine.Near(m[1], columnNames(columns))...)
+		near = append(near, engine.Near(name, columnNames(columns))...)
 		has = append(has, v.name+" has "+engine.Listed(columnNames(columns))+".")
 	}
 	slices.Sort(near)
 	if near = slices.Compact(near); len(near) > 0 {
 		text += " Did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return strings.Join(append([]string{text}, has...), " "), m[1], near, true
+	return strings.Join(append([]string{text}, has...), " "), name, near, true
 }
 
 // lackingTable is lacking for the name of a source or step. A statement over the

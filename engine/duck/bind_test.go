@@ -22,6 +22,8 @@ func TestAMisspeltNameIsAnsweredWithThoseThatThereAre(t *testing.T) {
 		"in a join":                  {"SELECT a.id FROM sale a JOIN early b USING (nam)", "there is no column nam. Did you mean name? sale has id, name, amount. early has id."},
 		"in a list that is left out": {"SELECT * EXCLUDE (amuont) FROM sale", "there is no column amuont. Did you mean amount?"},
 		"of an earlier step":         {"SELECT ids FROM early", "there is no column ids. Did you mean id? early has id."},
+		"one of 8 KB":                {`SELECT "name` + strings.Repeat("x", 8000) + `" FROM sale`, "there is no column namexxx"},
+		"a step of 8 KB":             {`SELECT * FROM "sale` + strings.Repeat("x", 8000) + `"`, "there is no source or step salexxx"},
 		"a step":                     {"SELECT * FROM ealry", "The step out at line 1, column 15: there is no source or step ealry. Did you mean early? There are sale, early."},
 	}
 	for name, tt := range tests {
@@ -35,6 +37,8 @@ func TestAMisspeltNameIsAnsweredWithThoseThatThereAre(t *testing.T) {
 
 			if f := failure(t, err); f.Kind != FailSQL || !strings.Contains(f.Message, tt.says) {
 				t.Errorf("got %s: %s\nwant in it: %s", f.Kind, f.Message, tt.says)
+			} else if len(f.Message) > 1200 {
+				t.Errorf("the message has %d bytes: it should be read in one glance", len(f.Message))
 			}
 		})
 	}
