@@ -49,6 +49,7 @@ func StartGuard(dir string, limit int64) (*Guard, error) {
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	closeInherited()
 	alive, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()

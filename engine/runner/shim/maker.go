@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"sync"
@@ -70,6 +71,7 @@ func (m *maker) start() error {
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	closeInherited()
 	if err = unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: answerWithin}); err == nil {
 		err = cmd.Start()
 	}
@@ -80,6 +82,15 @@ func (m *maker) start() error {
 	m.cmd, m.socket = cmd, pair[0]
 	return nil
 }
+
+// closeInherited keeps what whoever started the server has left open, such as a lock, from
+// what the server starts: a script would hold it when the server is gone.
+func closeInherited() {
+	_ = unix.CloseRange(firstFile, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // an older system does not know it
+}
+
+// firstFile is the first file that is not an input, an output or the errors.
+const firstFile = 3
 
 // ask asks the maker for a shim.
 func (m *maker) ask(files [given]*os.File) (pid int, err error) {

@@ -125,12 +125,12 @@ func (s *Shims) Clean(p engine.Process) error {
 	full := s.shut || len(s.used) >= mostUsed
 	s.mu.Unlock()
 	if full {
-		return os.RemoveAll(dir)
+		return remove(dir)
 	}
 	text, ok := renew(dir)
 	closeAll(text)
 	if !ok {
-		return os.RemoveAll(dir)
+		return remove(dir)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Shims) Clean(p engine.Process) error {
 // Tidy removes what a script that has ended has left where it worked.
 func (s *Shims) Tidy(p engine.Process) {
 	if dir := s.path(p.Folder); dir != "" {
-		_ = os.RemoveAll(filepath.Join(dir, WorkDir))
+		_ = remove(filepath.Join(dir, WorkDir))
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Shims) KeepOnly(left []engine.Process) error {
 	}
 	for _, entry := range all {
 		if !slices.ContainsFunc(left, func(p engine.Process) bool { return p.Folder == entry.Name() }) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(s.Dir, entry.Name())))
+			err = errors.Join(err, remove(filepath.Join(s.Dir, entry.Name())))
 		}
 	}
 	return err
@@ -183,7 +183,7 @@ func renew(path string) (text *os.File, ok bool) {
 		files = append(files, fd)
 	}
 	end, out, errs := files[0], files[1], files[2]
-	if !isClean(end) || entries(folder) != 5 || !workAsGiven(folder) {
+	if !isClean(end) || !dirAsGiven(folder) || entries(folder) != 5 || !workAsGiven(folder) {
 		return nil, false
 	}
 	if n, err := unix.Pwrite(end, []byte(noEnd), 0); err != nil || n != len(noEnd) || !emptied(out) || !emptied(errs) {
@@ -235,9 +235,14 @@ func workAsGiven(folder int) bool {
 		return false
 	}
 	defer func() { _ = unix.Close(fd) }()
+	return dirAsGiven(fd) && entries(fd) == 0
+}
+
+// dirAsGiven reports whether an open folder is this user's, and nobody else's.
+func dirAsGiven(fd int) bool {
 	var about unix.Stat_t
-	err = unix.Fstat(fd, &about)
-	return err == nil && about.Mode == unix.S_IFDIR|dirMode && about.Size <= mostBytes && ours(&about) && entries(fd) == 0
+	err := unix.Fstat(fd, &about)
+	return err == nil && about.Mode == unix.S_IFDIR|dirMode && about.Size <= mostBytes && ours(&about)
 }
 
 // entries is how many entries an open folder has, -1 where that cannot be seen.

@@ -224,6 +224,7 @@ func TestAFolderThatIsNotAsItWasIsRemoved(t *testing.T) {
 		"the exit code was meddled with": "rm ../end; echo x >../end",
 		"a pipe is in the place of one":  "rm ../err; mkfifo ../err",
 		"others may read it":             "chmod 644 ../out",
+		"others may come in":             "chmod 755 ..",
 		"the folder is a link":           "cd ..; rmdir work; ln -s /tmp work",
 		"its shim was killed":            "kill -KILL $PPID; sleep 600",
 	} {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dogear/engine"
 )
 
@@ -194,6 +196,48 @@ func TestAScriptHasNothingOpenOfItsShim(t *testing.T) {
 
 	if got := wrote(t, child.Dir, OutFile); got != "" {
 		t.Errorf("it has open\n%s", got)
+	}
+}
+
+// TestNothingOutlivesTheServerWithWhatItWasGiven: the lock of a wrapper, which would
+// keep the next server out.
+func TestNothingOutlivesTheServerWithWhatItWasGiven(t *testing.T) {
+	t.Parallel()
+	lock := filepath.Join(t.TempDir(), "lock")
+	fd, err := unix.Open(lock, unix.O_CREAT|unix.O_RDWR, fileMode) // what is started inherits it
+	must(t, err)
+	defer func() { _ = unix.Close(fd) }()
+	s := shims(t)
+	must(t, os.MkdirAll(s.Dir, dirMode))
+	guard, err := StartGuard(s.Dir, 1<<10)
+	must(t, err)
+	t.Cleanup(guard.Leave)
+	child := started(t, s, command(t, "ls -l /proc/self/fd"))
+
+	if !child.Wait(t.Context(), 10*time.Second) {
+		t.Fatal("it did not end")
+	}
+
+	if got := wrote(t, child.Dir, OutFile); !strings.Contains(got, "/out") || strings.Contains(got, lock) {
+		t.Errorf("a script has open\n%s", got)
+	}
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	must(t, err)
+	guards := 0
+	for _, process := range processes {
+		if in, _ := os.Readlink(process + "/cwd"); in != s.Dir {
+			continue
+		}
+		guards++
+		files, _ := filepath.Glob(process + "/fd/*")
+		for _, file := range files {
+			if path, _ := os.Readlink(file); path == lock {
+				t.Error("the guard has it open")
+			}
+		}
+	}
+	if guards != 1 {
+		t.Errorf("there are %d guards, want one", guards)
 	}
 }
 

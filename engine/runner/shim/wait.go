@@ -166,7 +166,7 @@ func (s *shim) here() bool {
 // drop lets a shim end that was never released, and leaves nothing of it.
 func (s *shim) drop() {
 	s.leave()
-	_ = os.RemoveAll(s.dir)
+	_ = remove(s.dir)
 }
 
 // hear reads what the shim says of the end of its script, before it notes it.
