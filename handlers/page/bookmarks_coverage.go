@@ -29,7 +29,7 @@ func (p *Pages) bookmarkCoverage(c web.Ctx) error {
 		return err
 	}
 	if table == nil || len(table.Keys) == 0 {
-		return web.Render(c, http.StatusOK, bookmark.NoCoverage())
+		return web.Render(c, http.StatusOK, bookmark.NoCoverage(bookmark.View{Mark: mark}))
 	}
 	partitions, err := p.partitionsOf(ctx, table.ID)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *Pages) bookmarkCoverage(c web.Ctx) error {
 		return err
 	}
 	if err != nil || !ok || len(covered.Cells) == 0 { // what is wrong with the source the page says already
-		return web.Render(c, http.StatusOK, bookmark.NoCoverage())
+		return web.Render(c, http.StatusOK, bookmark.NoCoverage(bookmark.View{Mark: mark}))
 	}
 	return web.Render(c, http.StatusOK, bookmark.Covered(bookmark.View{Mark: mark}, covered))
 }

@@ -228,15 +228,6 @@ func newest(v View) time.Time {
 	return v.Mark.Newest.Mod()
 }
 
-// sourceTrigger lets the page ask for the listing once, and again when the
-// bookmark moves.
-func sourceTrigger(v View) string {
-	if v.Listed {
-		return "dogear:bookmarks-changed from:body"
-	}
-	return "load"
-}
-
 // rangeWords is the stretch of a table that a plan takes.
 func rangeWords(o engine.Planned) string {
 	r, _ := o.KeyRange()

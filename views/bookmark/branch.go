@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"dogear/engine"
 	rules "dogear/engine/bookmark"
 	"dogear/views/show"
 )
@@ -27,14 +26,6 @@ func (p Plan) words() string {
 		return "By it, nothing would be read."
 	}
 	return "By it, a run would read " + show.Many(p.Files, "file") + ", " + show.Size(p.Bytes) + "."
-}
-
-// branchTrigger asks for the plans once.
-func branchTrigger(plans map[engine.ID]Plan) string {
-	if plans == nil {
-		return "load"
-	}
-	return "dogear:bookmarks-changed from:body"
 }
 
 // key is the one file that was chosen, as the form shows it.

@@ -3,9 +3,17 @@ package bookmark
 import (
 	"strings"
 
+	"github.com/a-h/templ"
+
 	rules "dogear/engine/bookmark"
 	"dogear/views/show"
 )
+
+// followsCoverage are the attributes by which the coverage follows its bookmark: the same
+// before and after it was asked for, so that it stays one element (see Source).
+func followsCoverage(v View) templ.Attributes {
+	return templ.Attributes{"hx-get": v.href("/coverage"), "hx-trigger": "revealed, dogear:bookmarks-changed from:body", "hx-sync": "replace", "hx-swap": "outerSync"}
+}
 
 // look is how a period looks: a hue, a word and what it holds.
 func look(c rules.Cell) (hue, word string) {
