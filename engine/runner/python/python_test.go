@@ -314,7 +314,7 @@ func TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone(t *testing.T) {
 		"a pipe":             "os.mkfifo(f)",
 		"a link":             "os.symlink(%q, f)",
 		"another name of it": "os.link(%q, f)",
-		"a folder":           "os.mkdir(f)",
+		"a folder":           "os.mkdir(f); open(f + '/x', 'w').close()",
 		"nothing":            "pass",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -335,6 +335,9 @@ func TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone(t *testing.T) {
 			}
 			if text, err := os.ReadFile(precious); err != nil || len(text) != 70_000 || strings.Contains(h.log()+result.Error, "secret") {
 				t.Errorf("%d bytes are left of another file (%v), and the log is %s", len(text), err, h.log())
+			}
+			if said := strings.Contains(h.log(), "warn what the script has written to stdout is not here"); said != (name != "a pipe" && name != "nothing") {
+				t.Errorf("it is said that its output cannot be read: %v, and the log is %s", said, h.log())
 			}
 		})
 	}

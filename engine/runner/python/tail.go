@@ -2,7 +2,9 @@ package python
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +45,9 @@ func (t *tail) copy(all bool) {
 	}
 	file, err := t.of.Output(t.name)
 	if err != nil {
+		if all { // nobody looks once more
+			t.host.Log(runner.Warn, fmt.Sprintf("what the script has written to std%s is not here, or not all of it, because it cannot be read: %v", t.name, cause(err)))
+		}
 		return
 	}
 	defer file.Close()
@@ -63,6 +68,14 @@ func (t *tail) copy(all bool) {
 			return
 		}
 	}
+}
+
+// cause is an error without the path of a folder of the server.
+func cause(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
 }
 
 // begin goes to the start of a file that the script has emptied.

@@ -513,6 +513,36 @@ func TestAProgramThatCannotBeginSaysWhy(t *testing.T) {
 	}
 }
 
+// TestWhereThereIsNoRoomAPersonIsToldWhatToDo: the text of the script does not fit
+// on the disk, or the system has no more to give.
+func TestWhereThereIsNoRoomAPersonIsToldWhatToDo(t *testing.T) {
+	t.Parallel()
+	waits, err := shims(t).begin()
+	must(t, err)
+	defer waits.drop()
+	closeAll(waits.text)
+	waits.text, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	must(t, err)
+	c := command(t, "touch ../touched")
+	waits.tell(&c)
+
+	_, full := waits.start(t.Context(), c.Marker)
+
+	for err, want := range map[error]string{
+		full: "Make room",
+		refused("", &fs.PathError{Op: "open", Path: "end", Err: unix.EMFILE}):        "ulimit -n",
+		refused("", errors.Join(&fs.PathError{Op: "write", Err: unix.EDQUOT}, full)): "Make room",
+		refused("", unix.EAGAIN): "ulimit -u",
+	} {
+		if engine.CodeOf(err) != engine.LimitHit || !strings.Contains(engine.MessageOf(err), want) {
+			t.Errorf("got %v, want that it says %q", err, want)
+		}
+	}
+	if err := refused("start a shim", unix.EIO); engine.CodeOf(err) != engine.Internal || !strings.Contains(err.Error(), "start a shim") {
+		t.Errorf("got %v, want what was being done", err)
+	}
+}
+
 // TestTheGuardCutsWhatGrowsWithoutAServer: a script that fills its log after the
 // server is gone, which the server itself would have cut.
 func TestTheGuardCutsWhatGrowsWithoutAServer(t *testing.T) {

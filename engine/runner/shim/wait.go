@@ -65,13 +65,23 @@ func (s *Shims) begin() (*shim, error) {
 	}
 	if err != nil {
 		waits.drop()
-		if errors.Is(err, unix.EAGAIN) {
-			return nil, engine.Errorf(engine.LimitHit, "The system lets this server start no more processes. End some, raise the limit of its user (ulimit -u), or give the server fewer slots; then start again.")
-		}
-		return nil, fmt.Errorf("start a shim: %w", err)
+		return nil, refused("start a shim", err)
 	}
 	waits.process.Apart, waits.process.Folder = true, name
 	return waits, nil
+}
+
+// refused says what a person can do where the system has no room for a script.
+func refused(doing string, err error) error {
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return engine.Errorf(engine.LimitHit, "The system lets this server start no more processes. End some, raise the limit of its user (ulimit -u), or give the server fewer slots; then start again.")
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		return engine.Errorf(engine.LimitHit, "The system lets this server open no more files. Raise the limit of its user (ulimit -n), or give the server fewer slots; then start again.")
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return engine.Errorf(engine.LimitHit, "The disk with the data folder of this server is full, so the script has not begun. Make room on it; then start again.")
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // furnish makes the folder of a shim and its pipes, and opens the files that it
@@ -132,7 +142,7 @@ func (s *shim) tell(c *Command) {
 // start releases a shim that was noted, once it is told what to do.
 func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
 	if err := <-s.telling; err != nil {
-		return nil, fmt.Errorf("tell a shim what to do: %w", err)
+		return nil, refused("tell a shim what to do", err)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
