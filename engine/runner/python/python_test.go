@@ -422,6 +422,34 @@ func TestTheNextServerFindsAScriptAgain(t *testing.T) {
 	}
 }
 
+// TestTheNextServerSeesThatAnOutputWasEmptied: the log has more lines than there are.
+func TestTheNextServerSeesThatAnOutputWasEmptied(t *testing.T) {
+	t.Parallel()
+	r, h := runnerOf(t), newHost()
+	a := attempt(t, engine.ScriptJob{Body: "import os, time\nprint('one')\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('two')\n"})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		h.await(t, "out one")
+		cancel(runner.ErrDrain)
+	}()
+	if _, err := r.Run(ctx, a, h); !errors.Is(err, runner.ErrDrain) {
+		t.Fatalf("got %v, want that the server stops", err)
+	}
+
+	a.Left = &runner.Left{Process: h.process, Logged: map[runner.Level]runner.Logged{runner.Out: {Lines: 50}}}
+	second := newHost()
+	go func() {
+		second.await(t, "out one")
+		_ = os.WriteFile(filepath.Join(r.Shims.Dir, h.process.Folder, "work", "go"), nil, 0o600)
+	}()
+	result, err := r.Run(t.Context(), a, second)
+	must(t, err)
+
+	if log := second.log(); result.State != engine.Succeeded || !strings.HasPrefix(log, "warn the script has emptied") || !strings.HasSuffix(log, "\nout one\nout two") {
+		t.Errorf("got %s and %q, want what is there and what it wrote from then on", result.State, log)
+	}
+}
+
 func TestWhatBecameOfAScriptWithoutItsServer(t *testing.T) {
 	t.Parallel()
 	gone := engine.Process{PID: 1 << 22, Started: 1, Boot: "x", Apart: true}

@@ -53,8 +53,17 @@ func (t *tail) copy(all bool) {
 	defer file.Close()
 	size := t.cut(file)
 	if size < t.at {
-		t.begin()
+		t.begin("missing")
 	}
+	t.read(file, size, all)
+	if t.seen.Lines > 0 { // more than there are: it was emptied beside an earlier server
+		t.begin("missing or stand twice")
+		t.read(file, size, all)
+	}
+}
+
+// read copies the lines that are whole, up to a size of the file.
+func (t *tail) read(file *os.File, size int64, all bool) {
 	buffer := make([]byte, piece)
 	for {
 		n, _ := file.ReadAt(buffer[:min(piece, size-t.at)], t.at)
@@ -79,9 +88,9 @@ func cause(err error) error {
 }
 
 // begin goes to the start of a file that the script has emptied.
-func (t *tail) begin() {
+func (t *tail) begin(lines string) {
 	t.at, t.seen.Lines = 0, 0
-	t.host.Log(runner.Warn, fmt.Sprintf("the script has emptied the file that takes what it writes, as > /dev/std%s does in a shell; lines that it wrote just before may be missing here. Write >&%d instead.", t.name, t.number()))
+	t.host.Log(runner.Warn, fmt.Sprintf("the script has emptied the file that takes what it writes, as > /dev/std%s does in a shell; lines that it wrote just before may be %s here. Write >&%d instead.", t.name, lines, t.number()))
 }
 
 // number is that of the output in the script.
