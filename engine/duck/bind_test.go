@@ -16,15 +16,16 @@ func TestAMisspeltNameIsAnsweredWithThoseThatThereAre(t *testing.T) {
 		sql  string
 		says string
 	}{
-		"a column":                   {"SELECT nmae FROM sale", "The step out at line 1, column 8: there is no column nmae. Did you mean name? sale has id, name, amount."},
-		"one like no other":          {"SELECT region FROM sale", "there is no column region. sale has id, name, amount."},
-		"a column of a table":        {"SELECT sale.nmae FROM sale", "there is no column nmae. Did you mean name? sale has"},
-		"in a join":                  {"SELECT a.id FROM sale a JOIN early b USING (nam)", "there is no column nam. Did you mean name? sale has id, name, amount. early has id."},
-		"in a list that is left out": {"SELECT * EXCLUDE (amuont) FROM sale", "there is no column amuont. Did you mean amount?"},
-		"of an earlier step":         {"SELECT ids FROM early", "there is no column ids. Did you mean id? early has id."},
-		"one of 8 KB":                {`SELECT "name` + strings.Repeat("x", 8000) + `" FROM sale`, "there is no column namexxx"},
-		"a step of 8 KB":             {`SELECT * FROM "sale` + strings.Repeat("x", 8000) + `"`, "there is no source or step salexxx"},
-		"a step":                     {"SELECT * FROM ealry", "The step out at line 1, column 15: there is no source or step ealry. Did you mean early? There are sale, early."},
+		"a column":                    {"SELECT nmae FROM sale", "The step out at line 1, column 8: there is no column nmae. Did you mean name? sale has id, name, amount."},
+		"after letters of many bytes": {"SELECT 'ä🦊', nmae FROM sale", "The step out at line 1, column 14: there is no column nmae."},
+		"one like no other":           {"SELECT region FROM sale", "there is no column region. sale has id, name, amount."},
+		"a column of a table":         {"SELECT sale.nmae FROM sale", "there is no column nmae. Did you mean name? sale has"},
+		"in a join":                   {"SELECT a.id FROM sale a JOIN early b USING (nam)", "there is no column nam. Did you mean name? sale has id, name, amount. early has id."},
+		"in a list that is left out":  {"SELECT * EXCLUDE (amuont) FROM sale", "there is no column amuont. Did you mean amount?"},
+		"of an earlier step":          {"SELECT ids FROM early", "there is no column ids. Did you mean id? early has id."},
+		"one of 8 KB":                 {`SELECT "name` + strings.Repeat("x", 8000) + `" FROM sale`, "there is no column namexxx"},
+		"a step of 8 KB":              {`SELECT * FROM "sale` + strings.Repeat("x", 8000) + `"`, "there is no source or step salexxx"},
+		"a step":                      {"SELECT * FROM ealry", "The step out at line 1, column 15: there is no source or step ealry. Did you mean early? There are sale, early."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

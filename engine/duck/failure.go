@@ -150,6 +150,18 @@ func placed(step string, line, column int) string {
 	return where
 }
 
+// byteAt is the byte at which the character number n of a text begins: the parser of
+// DuckDB counts characters, and what comes after it bytes.
+func byteAt(text string, n int) int {
+	for at := range text {
+		if n == 0 {
+			return at
+		}
+		n--
+	}
+	return len(text)
+}
+
 // lineAndColumn counts from 1, the column in characters.
 func lineAndColumn(sql string, at int) (line, column int) {
 	before := sql[:at]

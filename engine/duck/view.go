@@ -146,8 +146,8 @@ func (s *session) isSelect(ctx context.Context, step, sql string) error {
 	f := &Failure{Kind: FailSQL, Step: step}
 	switch {
 	case parsed.Error && parsed.Type == "parser":
-		if at, err := strconv.Atoi(parsed.Position); err == nil && at <= len(sql) {
-			f.Line, f.Column = lineAndColumn(sql, at)
+		if at, err := strconv.Atoi(parsed.Position); err == nil && at >= 0 {
+			f.Line, f.Column = lineAndColumn(sql, byteAt(sql, at))
 		}
 		f.Message = placed(step, f.Line, f.Column) + ": " + sentence(parsed.Message)
 		return f
