@@ -9,13 +9,14 @@ import (
 )
 
 // Fallen says which node each of runs failed of, by run, for those of runs that ended
-// Failed or Partly failed: the first to fail, one that was only stopped after those
-// that failed by themselves. As for the outcome of a run the newest attempt of a start
+// Failed or Partly failed, or Stopped although nobody stopped the whole of it (ADR 48): the
+// first to fail, one that was only stopped after those that failed by themselves. As for the outcome of a run the newest attempt of a start
 // counts; a node that failed in several starts is one.
 func (s *Store) Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error) {
 	var ids []any
 	for i := range runs {
-		if o := runs[i].Outcome; o == engine.RunFailed || o == engine.RunPartlyFailed {
+		o := runs[i].Outcome
+		if o == engine.RunFailed || o == engine.RunPartlyFailed || o == engine.RunStopped && runs[i].StopAsked.IsZero() {
 			ids = append(ids, string(runs[i].ID))
 		}
 	}

@@ -46,11 +46,12 @@ func TestARunSaysWhichNodeItFailedOf(t *testing.T) {
 		again := ref()
 		one := begin(engine.RunFailed, node(again, "again", 1, 1, engine.Failed, 0), node(again, "again", 1, 2, engine.Succeeded, time.Second), node(load, "load", 1, 1, engine.Stopped, time.Minute))
 		good := begin(engine.RunSucceeded, node(load, "load", 1, 1, engine.Succeeded, 0))
-		stopped := begin(engine.RunStopped, node(load, "load", 1, 1, engine.Stopped, 0))
+		stopped, part := begin(engine.RunStopped, node(load, "load", 1, 1, engine.Stopped, 0)), begin(engine.RunStopped, node(load, "load", 1, 1, engine.Stopped, 0))
+		stopped.StopAsked = dbtest.Noon // as a whole
 		open := good
 		open.ID, open.Ended, open.Outcome = engine.NewID(dbtest.Noon), time.Time{}, ""
 
-		fallen, err := store.Fallen(t.Context(), []engine.Run{several, one, good, stopped, open})
+		fallen, err := store.Fallen(t.Context(), []engine.Run{several, one, good, stopped, part, open})
 		must(t, err)
 		many := make([]engine.Run, 999) // as many as a list shows
 		for i := range many {
@@ -62,6 +63,7 @@ func TestARunSaysWhichNodeItFailedOf(t *testing.T) {
 		first := fallen[several.ID].Ref
 		want := map[engine.ID]engine.Fallen{
 			several.ID: {NodeKey: engine.NodeKey{Run: several.ID, Ref: first, Start: 1, Attempt: 1}, Name: "first", State: engine.Failed, More: 3},
+			part.ID:    {NodeKey: engine.NodeKey{Run: part.ID, Ref: load, Start: 1, Attempt: 1}, Name: "load", State: engine.Stopped},
 			one.ID:     {NodeKey: engine.NodeKey{Run: one.ID, Ref: load, Start: 1, Attempt: 1}, Name: "load", State: engine.Stopped},
 		}
 		if !maps.Equal(fallen, want) {

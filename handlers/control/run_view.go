@@ -23,7 +23,7 @@ type Run struct {
 	Like *Like `json:"like,omitempty"`
 	// Waits says what nodes of the run wait for.
 	Waits string `json:"waits,omitempty"`
-	// Failed is the node that the run failed of.
+	// Failed is the node that the run failed of, or that alone was stopped.
 	Failed *Failed `json:"failed,omitempty"`
 	// LateSeconds is how long after its due time the first job or crawler of a
 	// scheduled run began to work, or has been waited for until now; in a list,
