@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -179,6 +180,13 @@ func (s *shim) drop() {
 	_ = remove(s.dir)
 }
 
+// listen waits until the shim says something, or has ended, for d at most.
+func (s *shim) listen(d time.Duration) {
+	if raw, err := s.over.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(d.Milliseconds())) })
+	}
+}
+
 // hear reads what the shim says of the end of its script, before it notes it.
 func (s *shim) hear() {
 	raw, err := s.over.SyscallConn()
@@ -193,9 +201,11 @@ func (s *shim) hear() {
 	})
 }
 
-// again reports whether a shim whose script has ended waits for another.
+// again reports whether a shim whose script has ended waits for another. It needs a
+// moment to end what the script has left.
 func (s *shim) again() bool {
 	if !strings.HasSuffix(s.heard, idle) {
+		s.listen(settle)
 		s.hear()
 	}
 	return strings.HasSuffix(s.heard, "\n"+idle) && s.alive()
