@@ -183,7 +183,9 @@ func (s *shim) drop() {
 // listen waits until the shim says something, or has ended, for d at most.
 func (s *shim) listen(d time.Duration) {
 	if raw, err := s.over.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(d.Milliseconds())) })
+		_ = raw.Control(func(fd uintptr) {
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(d.Milliseconds()))
+		})
 	}
 }
 
