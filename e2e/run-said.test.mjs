@@ -1,0 +1,57 @@
+// What the page of a run says in words: whose turn it takes, what holds a script, why a
+// node was skipped, and to a screen reader what is so by now.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { binary, open } from "./house.mjs";
+import { looked } from "./look.mjs";
+
+const wide = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844, theme: "dark" };
+
+let house, first, second;
+before(async () => {
+  house = await open();
+  dogear(["workflow", "import", "-"], file);
+  first = run("--trigger", "every night");
+  await ended(first);
+  second = run("--trigger", "every night");
+  await ended(second);
+});
+after(async () => { await house.close(); assert.deepEqual(house.problems(), []); });
+
+const file = `dogear: 1
+workflow:
+  name: nightly
+  triggers:
+    - {name: every night, type: scheduled, schedule: "cron(0 2 * * ? *)", start: [{job: load}, {job: check}]}
+    - {name: both, type: conditional, when: [{job: load, state: succeeded}, {job: check, state: succeeded}], start: [{job: report}]}
+jobs:
+  - {name: load, kind: python, bookmark: off, script: {body: "pass"}}
+  - {name: check, kind: python, bookmark: off, script: {body: "raise SystemExit(3)"}}
+  - {name: report, kind: python, bookmark: off, script: {body: "pass"}}
+`;
+const dogear = (args, input) => execFileSync(binary, [...args, "--data", house.data], { input, stdio: ["pipe", "pipe", "inherit"] }).toString();
+const run = (...words) => JSON.parse(dogear(["workflow", "run", "--json", ...words, "nightly"])).id;
+const card = (page, name) => page.locator("dog-canvas .node", { hasText: name }).first();
+
+// ended opens the page of a run and waits until it has ended.
+async function ended(id, size = wide) {
+  const page = await house.page(`/runs/${id}`, size);
+  await page.locator("#run-head[data-ended]").waitFor({ state: "attached" });
+  await page.locator("dog-canvas.ready").waitFor();
+  return page;
+}
+
+for (const size of [wide, phone]) test(`what there is to say of a run can be read, ${size.width} wide`, async () => {
+  const page = await ended(second, size);
+  const timeline = page.locator("#timeline");
+  await timeline.getByText(/^Same properties as run/).waitFor();
+  const [hidden, left] = await timeline.evaluate((t) => [
+    t.querySelector(".remarks").scrollHeight - t.querySelector(".remarks").clientHeight,
+    t.scrollHeight - t.clientHeight,
+  ]);
+  assert.ok(hidden <= 0, `${hidden} px of the remarks are hidden`);
+  assert.ok(left <= 0, `the timeline lacks ${left} px`);
+  await looked(page, `run-said-${size.width}`);
+});
