@@ -3,7 +3,9 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -198,11 +200,23 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	if work == nil {
 		return runner.Result{}, engine.Errorf(engine.Invalid, "This server cannot run a %s.", a.node.Ref.Kind)
 	}
-	result, err := work.Run(limited, input, a)
+	result, err := a.guarded(limited, work, &input)
 	if state := ended(limited, ""); state != "" && result.State != engine.Succeeded {
 		return runner.Result{State: state, Error: a.sentence(state), Counts: result.Counts, Batch: result.Batch}, nil
 	}
 	return result, err
+}
+
+// guarded runs an attempt. A defect of the runner breaks this attempt and not the server,
+// which would take it up and meet the defect again.
+func (a *attempt) guarded(ctx context.Context, work runner.Runner, input *runner.Attempt) (result runner.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.e.Log.Error("a runner panicked", "run", a.node.Run, "node", a.node.Ref, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the server has met a defect of its own, which its log describes (%v)", p)
+		}
+	}()
+	return work.Run(ctx, *input, a)
 }
 
 // ended says in which state a cancelled context leaves a node, or otherwise.

@@ -535,3 +535,25 @@ func TestStoppedServerPublishesWhatItCommitted(t *testing.T) {
 		}
 	})
 }
+
+// TestADefectOfARunnerBreaksOneAttempt: the server goes on, and the next attempt may
+// succeed.
+func TestADefectOfARunnerBreaksOneAttempt(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, h *house) {
+		h.work.do["a"] = func(ctx context.Context, a runner.Attempt, host runner.Host) (runner.Result, error) {
+			if a.Node.Attempt == 1 {
+				panic("a slice is too short")
+			}
+			return succeed(ctx, a, host)
+		}
+
+		run, err := h.exec.StartJob(t.Context(), h.job("a", 1).ID, nil, nil, "owner")
+		must(t, err)
+		_, nodes := h.ends(run.ID)
+
+		if said(nodes) != "a.1.1 failed, a.1.2 succeeded" || !strings.Contains(nodes[0].Error, "a slice is too short") {
+			t.Errorf("got %s (%s), want that the first attempt failed of it", said(nodes), nodes[0].Error)
+		}
+	})
+}
