@@ -96,12 +96,22 @@ func (s *Store) objectNamed(ctx context.Context, kind engine.Kind, name string) 
 	var row objectRow
 	err := s.read.NewSelect().Model(&row).Where("kind = ? AND name = ? AND deleted_at = 0", string(kind), name).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return row, engine.Errorf(engine.NotFound, "There is no %s named %q.", kind, name)
+		return row, s.unnamed(ctx, kind, name)
 	}
 	if err != nil {
 		return row, fmt.Errorf("read %s %q: %w", kind, name, err)
 	}
 	return row, nil
+}
+
+// unnamed says that there is nothing of that name.
+func (s *Store) unnamed(ctx context.Context, kind engine.Kind, name string) error {
+	var names []string
+	err := s.read.NewSelect().Model((*objectRow)(nil)).Column("name").Where("kind = ? AND deleted_at = 0", string(kind)).Order("name").Scan(ctx, &names)
+	if err != nil {
+		return fmt.Errorf("list %ss: %w", kind, err)
+	}
+	return engine.Unnamed(string(kind), name, names)
 }
 
 func (s *Store) objects(ctx context.Context, kind engine.Kind) ([]objectRow, error) {

@@ -50,6 +50,21 @@ func Lacking(of, name string, columns []string) string {
 	return text + " It has " + Listed(columns) + "."
 }
 
+// Unnamed is NotFound: there is no such thing of that name, but these that are like it,
+// or these.
+func Unnamed(what, name string, names []string) error {
+	text := ""
+	switch near := Near(name, names); {
+	case len(near) > 0:
+		text = "Did you mean " + strings.Join(near, " or ") + "?"
+	case len(names) == 0:
+		text = "There is none yet."
+	default:
+		text = "There is " + Listed(names) + "."
+	}
+	return Errorf(NotFound, "There is no %s named %q. %s", what, name, text)
+}
+
 // Listed are names with commas between them; of very many the first.
 func Listed(names []string) string {
 	if len(names) == 0 {

@@ -41,3 +41,21 @@ func TestLackingNamesWhatThereIs(t *testing.T) {
 		t.Errorf("2000 columns make %d bytes, want a list that is cut", len(got))
 	}
 }
+
+func TestUnnamedSaysWhatThereIs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		names []string
+		want  string
+	}{
+		{"nihgtly", []string{"daily", "nightly"}, `There is no workflow named "nihgtly". Did you mean nightly?`},
+		{"x", []string{"daily", "nightly"}, `There is no workflow named "x". There is daily, nightly.`},
+		{"x", nil, `There is no workflow named "x". There is none yet.`},
+	} {
+		err := engine.Unnamed("workflow", tt.name, tt.names)
+		if engine.CodeOf(err) != engine.NotFound || engine.MessageOf(err) != tt.want {
+			t.Errorf("%q of %q: %v, want %s", tt.name, tt.names, err, tt.want)
+		}
+	}
+}

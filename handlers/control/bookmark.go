@@ -131,7 +131,11 @@ func (c *control) owner(ctx context.Context, name string) (engine.ID, error) {
 		return "", err
 	}
 	var crawler engine.ID
+	var others []string
 	for ref, n := range names {
+		if ref.Kind == engine.KindJob || ref.Kind == engine.KindCrawler {
+			others = append(others, n)
+		}
 		if n == name && ref.Kind == engine.KindJob {
 			return ref.ID, nil
 		}
@@ -140,7 +144,8 @@ func (c *control) owner(ctx context.Context, name string) (engine.ID, error) {
 		}
 	}
 	if crawler == "" {
-		return "", engine.Errorf(engine.NotFound, "There is no job or crawler named %q.", name)
+		slices.Sort(others)
+		return "", engine.Unnamed("job or crawler", name, others)
 	}
 	return crawler, nil
 }

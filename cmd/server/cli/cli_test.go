@@ -465,7 +465,7 @@ func TestWrongCommandsSaySoInWholeSentences(t *testing.T) {
 		code engine.Code
 		want string
 	}{
-		"no such workflow":  {[]string{"workflow", "run", "x"}, "", engine.NotFound, `There is no workflow named "x".`},
+		"no such workflow":  {[]string{"workflow", "run", "x"}, "", engine.NotFound, `There is no workflow named "x". `},
 		"no such run":       {[]string{"run", "show", string(engine.NewID(time.Now()))}, "", engine.NotFound, "There is no run"},
 		"not a run":         {[]string{"run", "stop", "../x"}, "", engine.Invalid, `"../x" is not an id.`},
 		"no such job":       {[]string{"bookmark", "show", "x"}, "", engine.NotFound, `There is no job or crawler named "x".`},
