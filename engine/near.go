@@ -53,7 +53,7 @@ func Lacking(of, name string, columns []string) string {
 // Unnamed is NotFound: there is no such thing of that name, but these that are like it,
 // or these.
 func Unnamed(what, name string, names []string) error {
-	text := ""
+	var text string
 	switch near := Near(name, names); {
 	case len(near) > 0:
 		text = "Did you mean " + strings.Join(near, " or ") + "?"
