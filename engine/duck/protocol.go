@@ -85,17 +85,22 @@ type Run struct {
 
 // Output is one sink of a job.
 type Output struct {
-	Sink     engine.Sink `json:"sink"`
-	Stage    string      `json:"stage"` // an empty folder
-	Existing []Existing  `json:"existing,omitempty"`
+	Sink  engine.Sink `json:"sink"`
+	Stage string      `json:"stage"` // an empty folder
+	// Existing are the files that the target holds, where the mode may replace
+	// them; only a merge reads them, and only its have a path.
+	Existing []Existing `json:"existing,omitempty"`
+	// Like is the file of the target whose columns the result must fit.
+	Like Existing `json:"like,omitzero"`
 	// Table, where it is set, takes the rows instead of files: the worker fills
 	// a table beside it, and whoever asked publishes that.
 	Table *table.Target `json:"table,omitempty"`
 }
 
-// Existing is a file that the target of a merge holds already.
+// Existing is a file that a target holds already.
 type Existing struct {
-	Path      string `json:"path"`
+	Key       string `json:"key,omitempty"` // by which people know it
+	Path      string `json:"path,omitempty"`
 	Partition string `json:"partition"`
 }
 

@@ -71,8 +71,10 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 		if out.Table == nil {
 			t.write = append(t.write, out.Stage)
 		}
-		for _, e := range out.Existing {
-			t.read = append(t.read, e.Path)
+		for _, e := range append(slices.Clone(out.Existing), out.Like) {
+			if e.Path != "" {
+				t.read = append(t.read, e.Path)
+			}
 		}
 	}
 	s, err := start(ctx, limits, t, events)

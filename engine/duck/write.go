@@ -2,6 +2,7 @@ package duck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,11 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	if out.Table != nil {
 		return w.fill(ctx, number, *out.Table, sink, query, columns)
 	}
+	query, columns, err = w.conform(ctx, number, sink, query, columns, w.targetColumns(ctx, out.Like))
+	otherType, refused := errors.AsType[*Failure](err)
+	if err != nil && (!refused || sink.Mode != engine.OverwritePartitions) {
+		return Written{}, err
+	}
 	if sink.Mode == engine.Merge {
 		return w.merge(ctx, number, out, query, columns)
 	}
@@ -77,6 +83,10 @@ func (w *writer) write(ctx context.Context, number int, out Output) (Written, er
 	written.Columns = columns
 	if sink.Mode == engine.OverwritePartitions || sink.Mode == engine.Replace {
 		written.Touched = touched(written.Files)
+	}
+	// Where every file of the target is overwritten, none of another type stays.
+	if refused && slices.ContainsFunc(out.Existing, func(e Existing) bool { return !slices.Contains(written.Touched, e.Partition) }) {
+		return Written{}, otherType
 	}
 	return written, nil
 }

@@ -59,7 +59,7 @@ func (s *Sink) listBucket(ctx context.Context, sink engine.Sink, at place.Place)
 			if key == "" || strings.HasSuffix(key, "/") || place.Hidden(key) || !filepath.IsLocal(key) {
 				continue
 			}
-			files = append(files, Existing{Key: key, Partition: partitionOf(key), Size: aws.ToInt64(o.Size)})
+			files = append(files, Existing{Key: key, Partition: partitionOf(key), Size: aws.ToInt64(o.Size), written: aws.ToTime(o.LastModified)})
 		}
 	}
 	return files, nil

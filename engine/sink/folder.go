@@ -42,7 +42,7 @@ func listFolder(root string) ([]Existing, error) {
 		if err != nil {
 			return err
 		}
-		files = append(files, Existing{Key: key, Partition: partitionOf(key), Size: info.Size()})
+		files = append(files, Existing{Key: key, Partition: partitionOf(key), Size: info.Size(), written: info.ModTime()})
 		return nil
 	})
 	if err != nil {

@@ -79,6 +79,7 @@ type Existing struct {
 	Partition string `json:"partition"`
 	Size      int64  `json:"size"`
 	Path      string `json:"path,omitempty"` // where it can be read, in a merge
+	written   time.Time
 }
 
 // extra is what a manifest keeps for publishing.

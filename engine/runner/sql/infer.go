@@ -49,7 +49,13 @@ func (w *work) infer(ctx context.Context, plan *engine.Plan) error {
 		part := &plan.Sources[at[j]]
 		part.Schema = r.Columns
 		w.learned(*part, r)
-		w.host.Log(runner.Info, fmt.Sprintf("columns of %s were inferred: %s; freeze them in the job's form", part.Source, list(r.Columns)))
+	}
+	if err := w.prefer(ctx, plan, at); err != nil {
+		return err
+	}
+	for _, i := range at {
+		part := plan.Sources[i]
+		w.host.Log(runner.Info, fmt.Sprintf("columns of %s were inferred: %s; to fix them, give the source a schema in the YAML of the workflow and import that", part.Source, list(part.Schema)))
 	}
 	return nil
 }

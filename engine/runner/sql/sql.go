@@ -13,6 +13,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/bookmark"
 	"dogear/engine/duck"
+	"dogear/engine/place"
 	"dogear/engine/runner"
 	"dogear/engine/runner/shim"
 	"dogear/engine/sink"
@@ -84,6 +85,7 @@ type work struct {
 	fetched []source.Fetched // by source of the plan
 	selects []*table.Select  // by source of the plan; nil for files
 	stages  []sink.Stage     // by sink
+	likes   []sink.Existing  // by sink, the newest file of its target; nil until looked for
 }
 
 func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error) {
@@ -249,6 +251,27 @@ func (w *work) prepare(ctx context.Context) error {
 		}
 		w.stages = append(w.stages, stage)
 	}
+	return w.findLikes(ctx)
+}
+
+// findLikes finds the files that tell which columns the targets have.
+func (w *work) findLikes(ctx context.Context) error {
+	if w.likes != nil {
+		return nil
+	}
+	var likes []sink.Existing
+	for i, out := range w.Job.SQL.Sinks {
+		like, err := w.Sink.Like(ctx, out, filepath.Join(w.Dir, fmt.Sprintf("like-%d", i)))
+		if engine.CodeOf(err) == engine.Forbidden && place.IsS3(out.Path) { // it may be written and not read
+			w.host.Log(runner.Warn, fmt.Sprintf("the types of %s are not compared with the result: %s", out.Place(), engine.MessageOf(err)))
+			like, err = sink.Existing{}, nil
+		}
+		if err != nil {
+			return err
+		}
+		likes = append(likes, like)
+	}
+	w.likes = likes
 	return nil
 }
 
@@ -286,7 +309,8 @@ func (w *work) request() duck.Request {
 	}
 	for i, out := range job.Sinks {
 		o := duck.Output{Sink: out, Stage: w.stages[i].Data, Table: w.stages[i].Table}
-		if out.Mode == engine.Merge {
+		o.Like = duck.Existing{Key: w.likes[i].Key, Path: w.likes[i].Path}
+		if out.Mode == engine.Merge || out.Mode == engine.OverwritePartitions {
 			for _, e := range w.stages[i].Existing {
 				o.Existing = append(o.Existing, duck.Existing{Path: e.Path, Partition: e.Partition})
 			}
