@@ -93,14 +93,50 @@ func (v View) changed() (n int64, note string) {
 		return n, "read again by the next run"
 	}
 	for _, o := range v.Waiting.Exceptions {
-		if o.Reason == engine.ReasonChanged || o.Reason == engine.ReasonHeld {
-			n++
+		switch f := (file{Planned: o}); {
+		case o.Reason == engine.ReasonChanged:
+			n, note = n+1, "skipped, as the source has it"
+		case f.changed(): // what is held otherwise did not change after it was read
+			n, note = n+1, "held, because the target appends"
 		}
 	}
 	if n > 0 {
-		return n, "held, because the target appends"
+		return n, note
 	}
 	return 0, "since it was read"
+}
+
+// nothingWaits says how a source stands of which the next run reads no file.
+func (v View) nothingWaits() string {
+	if held, young := v.kept(); held+young > 0 {
+		return "everything else is read; " + keptWords(held, young)
+	}
+	return "everything is read"
+}
+
+// kept counts the files that are not read and that the next run leaves all the same:
+// those that are held, and those that may still be written.
+func (v View) kept() (held, young int64) {
+	for _, o := range v.Waiting.Exceptions {
+		switch o.Reason { //nolint:exhaustive // what is left for other reasons waits for nothing
+		case engine.ReasonHeld:
+			held++
+		case engine.ReasonTooYoung:
+			young++
+		}
+	}
+	return held, young
+}
+
+func keptWords(held, young int64) string {
+	var words []string
+	if held > 0 {
+		words = append(words, show.Count(held)+" held")
+	}
+	if young > 0 {
+		words = append(words, show.Count(young)+" too young")
+	}
+	return strings.Join(words, ", ")
 }
 
 func lastName(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }

@@ -18,6 +18,7 @@ type Lag struct {
 	Marks  int    `json:"marks"`
 
 	files, rows int64
+	held, young int64 // left by the next run
 	oldest      time.Time
 	trouble     bool
 	compared    bool
@@ -38,8 +39,10 @@ func (l *Lag) Add(mark engine.Bookmark, part engine.SourcePlan, err error, now t
 		return mark.Ctx + ": " + show.Many(rows, "row") + " waiting"
 	}
 	l.files += files
+	held, young := v.kept()
+	l.held, l.young = l.held+held, l.young+young
 	if files == 0 {
-		return mark.Ctx + ": everything is read"
+		return mark.Ctx + ": " + v.nothingWaits()
 	}
 	if l.oldest.IsZero() || oldest.Before(l.oldest) {
 		l.oldest = oldest
@@ -72,6 +75,10 @@ func (l *Lag) Finish(title string, marks int, now time.Time) {
 		}
 	case l.rows > 0:
 		l.Text = show.Many(l.rows, "row")
+	case l.held > 0:
+		l.Text, l.Icon, l.Hue = keptWords(l.held, l.young), "hand", "warn"
+	case l.young > 0:
+		l.Text, l.Icon, l.Hue = keptWords(0, l.young), "clock", "idle"
 	case l.compared:
 		l.Text, l.Icon, l.Hue = "compared by runs", "git-compare", "idle"
 	default:
