@@ -2,6 +2,8 @@
 // node was skipped, and to a screen reader what is so by now.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { binary, open } from "./house.mjs";
 import { looked } from "./look.mjs";
@@ -54,4 +56,35 @@ for (const size of [wide, phone]) test(`what there is to say of a run can be rea
   assert.ok(hidden <= 0, `${hidden} px of the remarks are hidden`);
   assert.ok(left <= 0, `the timeline lacks ${left} px`);
   await looked(page, `run-said-${size.width}`);
+});
+
+test("a screen reader is told how the nodes stand, each once", async () => {
+  const gate = join(house.data, "gate");
+  const parts = ["one", "two", "three", "four"];
+  dogear(["workflow", "import", "-"], `dogear: 1
+workflow:
+  name: chain
+  triggers:
+    - {name: by hand, type: on_demand, start: [{job: one}]}
+${parts.slice(1).map((name, i) => `    - {name: before ${name}, type: conditional, when: [{job: ${parts[i]}, state: succeeded}], start: [{job: ${name}}]}`).join("\n")}
+jobs:
+${parts.map((name) => `  - {name: ${name}, kind: python, bookmark: off, script: {body: "${{ one: `import os, time\\nwhile not os.path.exists('${gate}'): time.sleep(0.02)`, three: "raise SystemExit(3)" }[name] ?? "pass"}"}}`).join("\n")}
+`);
+  const page = await house.page(`/runs/${JSON.parse(dogear(["workflow", "run", "--json", "chain"])).id}`, wide);
+  await page.locator("dog-canvas.ready").waitFor();
+  await card(page, "one").locator("[data-slot=sub]", { hasText: "Running" }).waitFor();
+  await page.evaluate(() => {
+    window.heard = [];
+    const box = document.querySelector(".said");
+    new MutationObserver(() => window.heard.push(box.textContent)).observe(box, { childList: true, characterData: true, subtree: true });
+  });
+
+  writeFileSync(gate, "");
+
+  await page.locator("#run-head[data-ended]").waitFor({ state: "attached" });
+  await page.waitForFunction(() => /^(2 succeeded, 1 failed, 1 skipped|four: Skipped)$/.test(window.heard.at(-1)));
+  for (const said of await page.evaluate(() => window.heard)) {
+    const counted = [...said.matchAll(/(\d+) [a-z]+/g)].map(([, n]) => Number(n));
+    assert.ok(counted.length === 0 || counted.reduce((a, b) => a + b) === parts.length, said);
+  }
 });

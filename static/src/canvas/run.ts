@@ -62,9 +62,8 @@ export class RunView {
   private joining = new Map<string, Line[]>(); // trigger -> the lines it is the reason of
   private rows = new Rows(document.getElementById("graph-list"));
   private newest = new Map<string, number>(); // card -> start and attempt as one number
-  private said = 0;
+  private changed = new Set<string>(); // cards, since something was said last
   private skipped = new Set<string>(); // cards that wait to be skipped
-  private summary = new Map<string, number>();
 
   constructor(
     private data: Data,
@@ -141,6 +140,7 @@ export class RunView {
     if (n.state === "ready" || n.state === "starting") Object.assign(card.dataset, { started: "", ended: "" });
     this.newest.set(n.card, order);
     const before = this.data.signs?.[card.dataset["status"] ?? ""];
+    if (card.dataset["status"] !== n.state) this.speak(n.card);
     // What is known already may say more than its state: that it was copied or
     // marked.
     const known = card.dataset["status"] === n.state && !n.why && (n.attempt <= 1 || !!card.dataset["kept"]);
@@ -149,7 +149,6 @@ export class RunView {
     card.dataset["status"] = n.state;
     if (n.started) card.dataset["started"] = n.started;
     if (n.ended) card.dataset["ended"] = n.ended;
-    const name = card.querySelector("[data-slot=name]")?.textContent ?? "";
     if (!known) {
       const attempt = n.attempt > 1 ? ` · attempt ${n.attempt}` : "";
       const why = n.why ? `, ${n.why}` : "";
@@ -165,9 +164,7 @@ export class RunView {
       if (!edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) path.classList.add("taken");
     }
     if (!known) this.row(n.card, sign);
-    this.summary.set(sign.word, (this.summary.get(sign.word) ?? 0) + 1);
     if (n.state === "running") this.reached = n.card;
-    this.speak(name, sign.word);
     this.time(n.card, card);
   }
 
@@ -255,15 +252,31 @@ export class RunView {
     else if (ended) this.view.fill(card, { note: length(Date.parse(ended) - Date.parse(started)) });
   }
 
-  // speak tells a screen reader at most one thing a second, several summed up.
-  private speak(name: string, word: string): void {
-    if (Date.now() - this.said < 1000) return;
-    this.said = Date.now();
+  // speak tells a screen reader at most one thing a second: of one card what has become
+  // of it by then, of several how all stand.
+  private speak(id: string): void {
+    this.changed.add(id);
+    if (this.changed.size > 1) return; // it is to be told already
     setTimeout(() => {
-      const all = [...this.summary].map(([w, n]) => `${n} ${w.toLowerCase()}`);
-      this.say(all.length === 1 && this.summary.get(word) === 1 ? `${name}: ${word}` : all.join(", "));
-      this.summary.clear();
-    }, 900);
+      const card = this.changed.size === 1 ? this.view.cards.get(id) : undefined;
+      this.changed.clear();
+      this.say(card ? `${card.querySelector("[data-slot=name]")?.textContent}: ${this.word(card)}` : this.sum());
+    }, 1000);
+  }
+
+  private word(card: HTMLElement): string {
+    return this.data.signs?.[card.dataset["status"] ?? ""]?.word ?? "";
+  }
+
+  // sum says how many jobs and crawlers stand how: "2 succeeded, 1 failed".
+  private sum(): string {
+    const counts = new Map<string, number>();
+    for (const card of this.view.cards.values()) {
+      if (card.dataset["kind"] !== "job" && card.dataset["kind"] !== "crawler") continue;
+      const word = this.word(card).toLowerCase();
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    return [...counts].map(([word, n]) => `${n} ${word}`).join(", ");
   }
 }
 
