@@ -156,11 +156,31 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	if v.Otherwise, err = p.otherwise(ctx, &v); err != nil {
 		return v, err
 	}
+	if v.Origin, err = p.origin(ctx, &v.Run); err != nil {
+		return v, err
+	}
 	twins, err := p.Store.Twins(ctx, []engine.Run{v.Run})
 	if twin, ok := twins[v.Run.ID]; ok {
 		v.Twin = &twin
 	}
 	return v, err
+}
+
+// origin is the earliest run that r goes on from, as far back as they are kept; nil
+// where it goes on from none.
+func (p *Pages) origin(ctx context.Context, r *engine.Run) (*engine.Run, error) {
+	var first *engine.Run
+	for at := r; at.Previous != ""; at = first {
+		earlier, err := p.Store.Run(ctx, at.Previous)
+		if engine.CodeOf(err) == engine.NotFound || err == nil && !earlier.Started.Before(at.Started) {
+			break // what is no earlier run would lead round in a ring
+		}
+		if err != nil {
+			return nil, err
+		}
+		first = &earlier
+	}
+	return first, nil
 }
 
 // run answers GET /runs/:id.

@@ -104,6 +104,52 @@ func TestAScheduleDoesNotClaimARunThatWasStartedByHand(t *testing.T) {
 	}
 }
 
+// gone is the world of a run that goes on from others, which are looked up in earlier.
+type gone struct {
+	fired
+	earlier map[engine.ID]engine.Run
+}
+
+func (g gone) Run(ctx context.Context, id engine.ID) (engine.Run, error) {
+	if id == runID {
+		return g.fired.Run(ctx, id)
+	}
+	r, ok := g.earlier[id]
+	if !ok {
+		return r, engine.Errorf(engine.NotFound, "There is no run with the id %s.", id)
+	}
+	return r, nil
+}
+
+// TestARunThatGoesOnSaysHowTheFirstOfThemWasStarted, whoever asked for it to go on; where
+// that one is no longer known it says no more than when.
+func TestARunThatGoesOnSaysHowTheFirstOfThemWasStarted(t *testing.T) {
+	t.Parallel()
+	const second, first, trigger = engine.ID("01KBA5ZC9J6Q0V5W3D8M7N2P51"), engine.ID("01KBA5ZC9J6Q0V5W3D8M7N2P50"), "01KBA5ZC9J6Q0V5W3D8M7N2P4E"
+	for name, tt := range map[string]struct {
+		earlier          map[engine.ID]engine.Run
+		onCard, andPanel string
+	}{
+		"by hand":        {map[engine.ID]engine.Run{second: {Previous: first, By: "ana", Started: noon.Add(-time.Hour)}, first: {By: "bo", Started: noon.Add(-2 * time.Hour)}}, `title="started by hand"`, "Started by hand, by bo, at"},
+		"by its trigger": {map[engine.ID]engine.Run{second: {Previous: first, By: "ana", Started: noon.Add(-time.Hour)}, first: {By: "schedule", Started: noon.Add(-2 * time.Hour)}}, `title="fired 12:00:00"`, "Fired at "},
+		"not known":      {map[engine.ID]engine.Run{second: {Previous: first, By: "ana", Started: noon.Add(-time.Hour)}}, `title="fired 12:00:00"`, "Fired at "},
+		"none known":     {nil, `title="fired 12:00:00"`, "Fired at "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			s.shape = func(r *engine.Run) { r.Trigger, r.By, r.Previous = trigger, "owner", second }
+			s.open(t, page.Config{Store: gone{fired{world{s.store, s}}, tt.earlier}, Logs: s, SQL: data{}, Bookmarks: moves{s: s}})
+
+			_, got := s.get(t, "/runs/"+string(runID))
+			_, panel := s.get(t, "/runs/"+string(runID)+"/nodes/"+trigger)
+
+			contains(t, "the card", card(t, got, trigger), tt.onCard)
+			contains(t, "the panel", panel, tt.andPanel)
+		})
+	}
+}
+
 // TestTheResumeDialogListsWhatIsNewInTheNewestDefinition, with what becomes of it.
 func TestTheResumeDialogListsWhatIsNewInTheNewestDefinition(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,10 @@ type View struct {
 	Triggers []engine.TriggerRun
 	Events   []engine.TriggerEvent // that started it
 	Twin     *engine.Twin          // an earlier run that asked for the same
-	Skipped  []string              // what a person told it not to do, with who said so
+	// Origin is the earliest run that this one goes on from, over others maybe, as far
+	// back as they are known; nil where it goes on from none.
+	Origin  *engine.Run
+	Skipped []string // what a person told it not to do, with who said so
 	// Otherwise are the properties that a run which does another once more has not as
 	// that one, by name.
 	Otherwise []string

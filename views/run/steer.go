@@ -75,11 +75,20 @@ func (v View) toSkip() string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(v.Run.Skips)), func(card string) bool { return !v.waitsToBeSkipped(card) }), " ")
 }
 
+// first is the run in which the start trigger fired or was fired: a run that goes on
+// takes that over from the one before.
+func (v View) first() *engine.Run {
+	if v.Origin != nil {
+		return v.Origin
+	}
+	return &v.Run
+}
+
 // byHand is the trigger that would start the run by itself, if a person did it instead;
 // "" of any other run.
 func (v View) byHand() engine.ID {
-	t := v.Run.Body.Trigger(v.Run.Trigger)
-	if t == nil || t.Type == engine.OnDemand || v.Run.Previous != "" || v.Run.By == "schedule" || v.Run.By == "event" {
+	t, first := v.Run.Body.Trigger(v.Run.Trigger), v.first()
+	if t == nil || t.Type == engine.OnDemand || first.Previous != "" || first.By == "schedule" || first.By == "event" {
 		return ""
 	}
 	return t.ID
