@@ -58,6 +58,16 @@ for (const size of [wide, phone]) test(`what there is to say of a run can be rea
   await looked(page, `run-said-${size.width}`);
 });
 
+test("a node that was skipped says for which condition, and a script by which process it was held", async () => {
+  const page = await ended(first);
+  await card(page, "check").click();
+  await page.locator("#figures dt", { hasText: /^Held by process$/ }).waitFor();
+  await card(page, "report").click();
+  await page.locator("#node-head", { hasText: "It was not started: check was to succeed and failed." }).waitFor();
+  assert.equal(await page.locator("#figures").count(), 0, "what did not run has no figures");
+  await looked(page, "run-skipped");
+});
+
 test("a screen reader is told how the nodes stand, each once", async () => {
   const gate = join(house.data, "gate");
   const parts = ["one", "two", "three", "four"];

@@ -147,7 +147,7 @@ func TestThePanelOfAScriptShowsWhatScriptsHave(t *testing.T) {
 	_, other := s.get(t, s.node())
 
 	contains(t, "the panel of a script that waits", queued, "<dd>none yet</dd>")
-	contains(t, "the panel of one that has ended", ended, "<dt>Exit code</dt><dd>3</dd>", "<dt>Process</dt><dd>4711</dd>", ">Bookmark</a>")
+	contains(t, "the panel of one that has ended", ended, "<dt>Exit code</dt><dd>3</dd>", "<dt>Held by process</dt><dd>4711</dd>", ">Bookmark</a>")
 	contains(t, "the panel of a script, asked for its inputs", asked, `id="tab-log" aria-selected="true"`)
 	contains(t, "the panel of an SQL job", other, ">Inputs</a>", ">Outputs</a>", "<dt>Rows in</dt>")
 	for _, panel := range []string{queued, asked, ended} {

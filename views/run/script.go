@@ -16,7 +16,8 @@ func (n Node) scriptFigures() [][2]string {
 	}
 	figures := [][2]string{{"Exit code", exit}}
 	if pid := n.Attempt.Process.PID; pid > 0 {
-		figures = append(figures, [2]string{"Process", strconv.Itoa(pid)})
+		// Not of the script: it is the shim's, which holds others as well (ADR 0043).
+		figures = append(figures, [2]string{"Held by process", strconv.Itoa(pid)})
 	}
 	return figures
 }
