@@ -55,6 +55,8 @@ test("all that failed is gone through, by buttons and by keys, while the run goe
     await panelOf(page, name);
     await turn.getByText(`${(i % 3) + 1} of 3`).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.id), "run-fallen-next", "the focus stays at the button");
+    const [bar, bars] = [await page.locator(".gantt a", { hasText: name }).boundingBox(), await page.locator(".gantt").boundingBox()];
+    assert.ok(bar.y >= bars.y - 1 && bar.y + bar.height <= bars.y + bars.height + 1, `the bar of ${name} is in sight`);
   }
   await page.getByRole("button", { name: "Previous node that failed" }).click();
   await panelOf(page, "part 8");

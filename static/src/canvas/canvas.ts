@@ -214,6 +214,16 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     // The page of a run has no panel of the workflow.
     this.panel.show(this.selection.size === 0 && this.edits ? "" : this.chosen.only);
     this.fallen?.tell();
+    if (this.runView && this.chosen.only) this.follow(this.chosen.only);
+  }
+
+  // follow scrolls the bars of the timeline to the newest of a card, and nothing else.
+  private follow(card: string): void {
+    const gantt = document.querySelector<HTMLElement>(".timeline > .gantt");
+    const bar = [...(gantt?.querySelectorAll<HTMLElement>(`a[href*="node=${card}&"]`) ?? [])].at(-1);
+    if (!gantt || !bar) return;
+    const [row, all] = [bar.getBoundingClientRect(), gantt.getBoundingClientRect()];
+    gantt.scrollTop += Math.min(row.top - all.top, 0) || Math.max(row.bottom - all.bottom, 0);
   }
 
   // settleBuilt draws the conditions that are built, and not selected, as lines.
