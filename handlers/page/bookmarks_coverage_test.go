@@ -25,7 +25,7 @@ func TestTheMapShowsWhatTheTargetLacks(t *testing.T) {
 	_, with := m.get(t, m.at("/coverage"))
 	_, dialog := m.get(t, m.at("/preview/read_again?key=2026-11-25.csv&key=2026-11-26.csv"))
 
-	contains(t, "without a table", without, "<div hidden></div>")
+	contains(t, "without a table", without, `<section id="coverage" hidden`)
 	contains(t, "the map", with, "partitions of shop.sales; drag over gaps", "1 gap", `data-keys="2026-11-25.csv"`, `title="25 Nov 2026: 1 file read, no partition"`, "26 Nov 2026: 1 file read, 7 rows in the target")
 	contains(t, "the dialog", dialog, "Read again: 2 chosen files", `name="key" value="2026-11-25.csv"`, `name="key" value="2026-11-26.csv"`, "The next run reads 2 files")
 }
