@@ -250,6 +250,17 @@ type Batch struct {
 type Manifest struct {
 	Sinks  []SinkManifest `json:"sinks,omitempty"`
 	Counts Counts         `json:"counts"`
+	// Left are the objects that the plan takes and the run did not read.
+	Left []InputLeft `json:"left,omitempty"`
+}
+
+// InputLeft is an object of a plan that was not read after all: it could not be, and
+// is held, or it changed or went after the plan was made.
+type InputLeft struct {
+	Source string `json:"source"`
+	Key    string `json:"key"`
+	Held   bool   `json:"held,omitempty"`
+	Note   string `json:"note,omitempty"` // why it is held
 }
 
 // SinkManifest is what one sink will publish.

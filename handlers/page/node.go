@@ -75,7 +75,7 @@ func (p *Pages) nodeView(c web.Ctx, v *run.View, card string) (run.Node, error) 
 	case run.TabLog:
 		node.Log, err = p.logOpened(ctx, node)
 	case run.TabInputs:
-		node.Inputs = run.PageInputs(node.Batch.Plan, 0, inputPage)
+		node.Inputs = run.PageInputs(node.Batch, node.Live(), 0, inputPage)
 	case run.TabBookmark:
 		node.Moves, err = p.moves(ctx, node)
 	case run.TabArguments:
@@ -297,7 +297,7 @@ func (p *Pages) runInputs(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	node.Inputs = run.PageInputs(node.Batch.Plan, int(number(c, "from", 0)), inputPage)
+	node.Inputs = run.PageInputs(node.Batch, node.Live(), int(number(c, "from", 0)), inputPage)
 	return web.Render(c, http.StatusOK, run.InputRows(node))
 }
 

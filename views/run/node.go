@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -207,111 +206,6 @@ type Line struct {
 }
 
 func (l Line) millis() string { return l.At.Format(".000") }
-
-// Inputs is one page of what a plan took and left, by reason.
-type Inputs struct {
-	Groups []InputGroup
-	Items  []Input
-	Next   int // 0 for no more
-	Total  int
-}
-
-// InputGroup counts the objects of one source and reason.
-type InputGroup struct {
-	Source string
-	Reason engine.Reason
-	Taken  bool
-	engine.Tally
-}
-
-// Input is one object of a plan.
-type Input struct {
-	Source string
-	engine.Planned
-}
-
-// rebuilt reports an object that nobody asked to read again, but whose
-// partition is written anew.
-func (i Input) rebuilt() bool {
-	return i.Reason == engine.ReasonReopened && i.Prior != nil && i.Prior.State == engine.EntryRead
-}
-
-// reasons in the order in which they are shown, with their words.
-var reasons = []struct {
-	reason engine.Reason
-	word   string
-}{
-	{engine.ReasonNew, "New"},
-	{engine.ReasonChanged, "Changed in place"},
-	{engine.ReasonReopened, "Read again"},
-	{engine.ReasonUnreadable, "Cannot be read"},
-	{engine.ReasonHeld, "Held"},
-	{engine.ReasonTooYoung, "Too young, may still be written"},
-	{engine.ReasonOverBound, "Over the limit of a run"},
-	{engine.ReasonOutside, "Outside of the range"},
-	{engine.ReasonTouched, "Touched, same content"},
-	{engine.ReasonGone, "Gone from the source"},
-	{engine.ReasonAlreadyRead, "Already read"},
-	{engine.ReasonFiltered, "Filtered"},
-}
-
-// ReasonWord is a reason in words.
-func ReasonWord(r engine.Reason) string {
-	for _, known := range reasons {
-		if known.reason == r {
-			return known.word
-		}
-	}
-	return string(r)
-}
-
-func reasonHue(r engine.Reason, taken bool) string {
-	switch {
-	case r == engine.ReasonChanged, r == engine.ReasonHeld, r == engine.ReasonUnreadable:
-		return "warn"
-	case taken:
-		return "ok"
-	default:
-		return "idle"
-	}
-}
-
-// PageInputs shows limit objects of plan from the given one on.
-func PageInputs(plan engine.Plan, from, limit int) Inputs {
-	var page Inputs
-	var all []Input
-	for _, s := range plan.Sources {
-		sums := map[engine.Reason]engine.Tally{}
-		maps.Copy(sums, s.Counts)
-		for _, o := range slices.Concat(s.Taken, s.Exceptions) {
-			all = append(all, Input{Source: s.Source, Planned: o})
-			if _, counted := s.Counts[o.Reason]; !counted {
-				t := sums[o.Reason]
-				sums[o.Reason] = engine.Tally{Files: t.Files + 1, Bytes: t.Bytes + o.Size}
-			}
-		}
-		taken := map[engine.Reason]bool{}
-		for _, o := range s.Taken {
-			taken[o.Reason] = true
-		}
-		if s.Compared != nil { // its rows are taken together, whatever each is taken for
-			taken[engine.ReasonChanged] = true
-		}
-		for _, r := range reasons {
-			if t := sums[r.reason]; t.Files > 0 {
-				page.Groups = append(page.Groups, InputGroup{Source: s.Source, Reason: r.reason, Taken: taken[r.reason], Tally: t})
-			}
-		}
-	}
-	page.Total = len(all)
-	from = min(max(from, 0), len(all))
-	to := min(from+limit, len(all))
-	page.Items = all[from:to]
-	if to < len(all) {
-		page.Next = to
-	}
-	return page
-}
 
 // Output is one file that an attempt wrote.
 type Output struct {

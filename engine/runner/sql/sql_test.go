@@ -337,6 +337,9 @@ func TestAnUnreadableFileFailsTheJobOrIsHeld(t *testing.T) {
 	if len(entries) != 2 || entries[0].State != engine.EntryRead || entries[1].State != engine.EntryHeld || entries[1].Note == "" {
 		t.Errorf("ledger: got %+v, want a.csv read and b.csv held", entries)
 	}
+	if left := held.Batch.Manifest.Left; len(left) != 1 || left[0].Key != "b.csv" || left[0].Source != h.job.SQL.Sources[0].Name || !left[0].Held || left[0].Note == "" {
+		t.Errorf("the manifest leaves %+v, want b.csv, which is held", left)
+	}
 	if got := h.rows(h.out(), "SELECT id FROM t"); got != "1" || held.Counts.Files != 1 {
 		t.Errorf("target: got %s from %d files, want row 1 from one", got, held.Counts.Files)
 	}

@@ -43,6 +43,7 @@ func (w *work) stage(ctx context.Context, computed duck.Result) (runner.Result, 
 	if err := w.ledger(ctx, computed, &result, &manifest.Counts); err != nil {
 		return runner.Result{}, w.failed(ctx, err)
 	}
+	manifest.Left = w.left(computed)
 	if err := w.host.Staged(ctx, w.batch.ID, manifest); err != nil {
 		return runner.Result{}, err
 	}
@@ -102,6 +103,26 @@ func (w *work) ledger(ctx context.Context, computed duck.Result, result *runner.
 		}
 	}
 	return nil
+}
+
+// left lists what the plan takes and was not read.
+func (w *work) left(computed duck.Result) []engine.InputLeft {
+	var left []engine.InputLeft
+	for _, h := range computed.Held {
+		left = append(left, engine.InputLeft{Source: h.Input, Key: h.Key, Held: true, Note: h.Note})
+	}
+	for i, part := range w.batch.Plan.Sources {
+		there := map[string]bool{}
+		for _, f := range w.fetched[i].Files {
+			there[f.Key] = true
+		}
+		for _, o := range part.Taken {
+			if !there[o.Key] {
+				left = append(left, engine.InputLeft{Source: part.Source, Key: o.Key})
+			}
+		}
+	}
+	return left
 }
 
 // heldNote says why the worker has left a file out, where it has.

@@ -52,6 +52,9 @@ func TestAFileThatVanishesIsLeftOut(t *testing.T) {
 		if got := h.rows(h.out(), "SELECT id FROM t"); got != "1" || len(result.Ledger[0].Entries) != 1 {
 			t.Errorf("policy %q: got the rows %s and the ledger %+v, want a.csv", policy, got, result.Ledger)
 		}
+		if left := result.Batch.Manifest.Left; len(left) != 1 || left[0].Key != "b.csv" || left[0].Held {
+			t.Errorf("policy %q: the manifest leaves %+v, want b.csv, which is not held", policy, left)
+		}
 	}
 }
 
