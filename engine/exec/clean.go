@@ -45,11 +45,15 @@ func (e *Exec) cleanUp() {
 	ended := e.ended
 	e.ended = nil
 	e.mu.Unlock()
+	made := e.worked()
 	for i := range ended {
 		key := ended[i].key
 		dir := e.path("work", key)
 		failpoint.Hit("exec.clean.before")
-		err := os.RemoveAll(dir)
+		var err error
+		if made[string(key.Run)] {
+			err = os.RemoveAll(dir)
+		}
 		if work, ok := e.Runners[key.Ref.Kind].(runner.Keeper); ok {
 			err = errors.Join(err, work.Clean(ended[i].process))
 		}
@@ -60,10 +64,24 @@ func (e *Exec) cleanUp() {
 		e.mu.Lock()
 		_, open := e.pins[key.Run]
 		e.mu.Unlock()
-		if !open { // of an open run another attempt may be about to make its own in it
+		if !open && made[string(key.Run)] { // of an open run another attempt may be about to make its own in it
 			_ = os.Remove(filepath.Dir(dir)) // it stays where another attempt is not yet clean
 		}
 	}
+}
+
+// worked are the runs that have a directory. Most attempts leave nothing there, and to
+// look for each costs more than to look once.
+func (e *Exec) worked() map[string]bool {
+	entries, err := os.ReadDir(filepath.Join(e.Dir, "work"))
+	if err != nil {
+		return nil // nothing was ever made
+	}
+	made := make(map[string]bool, len(entries))
+	for _, entry := range entries {
+		made[entry.Name()] = true
+	}
+	return made
 }
 
 // tidy removes the directories that an earlier server left here, but for those

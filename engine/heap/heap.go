@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	room   = 64 << 20 // bytes that may lie about in a busy process before they are collected
-	normal = 100      // per cent of what lives, as Go has it
+	room   = 128 << 20 // bytes that may lie about in a busy process before they are collected
+	normal = 100       // per cent of what lives, as Go has it
 	most   = 1000
 	// quick is how soon after another a collection comes in a busy process. An idle
 	// one is collected every two minutes, and gives what it has too much of back to

@@ -15,14 +15,14 @@ func TestHowMuchMayLieAbout(t *testing.T) {
 		want  int
 	}{
 		"an idle process":                {2 * time.Minute, 8 << 20, normal},
-		"a busy small one":               {10 * time.Millisecond, 8 << 20, 800},
+		"a busy small one":               {10 * time.Millisecond, 16 << 20, 800},
 		"a busy one, hardly anything":    {10 * time.Millisecond, 1 << 20, most},
-		"a busy one with as much":        {10 * time.Millisecond, 64 << 20, normal},
+		"a busy one with as much":        {10 * time.Millisecond, 128 << 20, normal},
 		"a busy large one":               {10 * time.Millisecond, 4 << 30, normal},
 		"before the first collection":    {10 * time.Millisecond, 0, normal},
-		"at the edge of being busy":      {quick, 16 << 20, 400},
-		"just over the edge":             {quick + 1, 16 << 20, normal},
-		"a clock that has been put back": {-time.Hour, 32 << 20, 200},
+		"at the edge of being busy":      {quick, 32 << 20, 400},
+		"just over the edge":             {quick + 1, 32 << 20, normal},
+		"a clock that has been put back": {-time.Hour, 64 << 20, 200},
 	} {
 		if got := percent(tt.since, tt.live); got != tt.want {
 			t.Errorf("%s: %d per cent, want %d", name, got, tt.want)
