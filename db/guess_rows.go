@@ -74,14 +74,11 @@ func changedArgs(to []any, run *engine.Run) []any {
 
 // changeNodes writes what may change in the rows of node runs that are there, on
 // condition that all of them are.
-const changeNodes = `WITH written AS (UPDATE node_run AS n SET name = v.name, state = v.state, why = v.why, fence = v.fence, version = v.version,
-  process = v.process, batch_id = v.batch_id, counts = v.counts, error = v.error, not_before = v.not_before, deadline = v.deadline,
-  started = v.started, ended = v.ended, owner = v.owner, overwritten = CASE WHEN v.fence < n.fence OR v.fence = n.fence AND v.owner <> n.owner
-    THEN n.fence ELSE n.overwritten END
+var changeNodes = `WITH written AS (UPDATE node_run SET ` + nodeFrom("v") + `
   FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[],
     $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::text[])
-  AS v(run_id, ref, start, attempt, name, state, why, fence, version, process, batch_id, counts, error, not_before, deadline, started, ended, owner)
-  WHERE n.run_id = v.run_id AND n.ref = v.ref AND n.start = v.start AND n.attempt = v.attempt RETURNING 1)
+  AS v(run_id, ref, start, attempt, ` + strings.Join(strings.Fields(nodeChanges), ", ") + `)
+  WHERE node_run.run_id = v.run_id AND node_run.ref = v.ref AND node_run.start = v.start AND node_run.attempt = v.attempt RETURNING 1)
 SELECT 1 / (count(*) = $19)::int FROM written`
 
 var changedNodeTypes = strings.Fields("t t i i t t t i i t t t t i i i i t")

@@ -167,9 +167,6 @@ func (s *Store) Newer(ctx context.Context) (string, error) {
 
 // Close closes the store.
 func (s *Store) Close() error {
-	if s.read == s.write {
-		return s.write.Close()
-	}
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 

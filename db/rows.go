@@ -15,14 +15,8 @@ import (
 // one table go together, for a statement costs more than a row.
 var (
 	makeNode = newUpsert("make node runs", nodeTypes, insertNode, "")
-	putNode  = newUpsert("write node runs", nodeTypes, insertNode,
-		` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET name = excluded.name, state = excluded.state, why = excluded.why,
-  fence = excluded.fence, version = excluded.version, process = excluded.process, batch_id = excluded.batch_id,
-  counts = excluded.counts, error = excluded.error, not_before = excluded.not_before, deadline = excluded.deadline,
-  started = excluded.started, ended = excluded.ended, owner = excluded.owner,
-  overwritten = CASE WHEN excluded.fence < node_run.fence OR excluded.fence = node_run.fence AND excluded.owner <> node_run.owner
-    THEN node_run.fence ELSE node_run.overwritten END`)
-	putRun = newUpsert("make a run", "t t t t i t t t i i i i t t t t t t i", `INSERT INTO run (id, kind, object_id, name, version, properties, "by",
+	putNode  = newUpsert("write node runs", nodeTypes, insertNode, ` ON CONFLICT (run_id, ref, start, attempt) DO UPDATE SET `+nodeFrom("excluded"))
+	putRun   = newUpsert("make a run", "t t t t i t t t i i i i t t t t t t i", `INSERT INTO run (id, kind, object_id, name, version, properties, "by",
   trigger_id, due, started, ended, stop_asked, stop_by, outcome, error, pick, previous, repeats, deadline)`, "")
 	putBody    = newUpsert("keep the body of a run", "t t", `INSERT INTO run_body (run_id, body)`, "")
 	putTrigger = newUpsert("write the triggers of a run", "t t i i i i", `INSERT INTO trigger_run (run_id, trigger_id, met, dead, fired_at, dead_at)`,
@@ -36,6 +30,20 @@ const (
   name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
   copied, owner, pool, priority)`
 )
+
+// nodeChanges are the columns of a node run that may change once it is there.
+const nodeChanges = "name state why fence version process batch_id counts error not_before deadline started ended owner"
+
+// nodeFrom sets those columns of node_run to what a row of another name says, and notes
+// a write by somebody whose turn was over.
+func nodeFrom(row string) string {
+	var set strings.Builder
+	for column := range strings.FieldsSeq(nodeChanges) {
+		set.WriteString(column + " = " + row + "." + column + ", ")
+	}
+	return set.String() + strings.ReplaceAll(`overwritten = CASE WHEN new.fence < node_run.fence OR new.fence = node_run.fence AND new.owner <> node_run.owner
+    THEN node_run.fence ELSE node_run.overwritten END`, "new.", row+".")
+}
 
 // upsert writes many rows of one table. Its statements are made once, by the
 // number of their rows; for PostgreSQL there is one that takes any number of them,

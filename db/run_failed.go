@@ -10,8 +10,9 @@ import (
 
 // Fallen says which node each of runs failed of, by run, for those of runs that ended
 // Failed or Partly failed, or Stopped although nobody stopped the whole of it (ADR 48): the
-// first to fail, one that was only stopped after those that failed by themselves. As for the outcome of a run the newest attempt of a start
-// counts; a node that failed in several starts is one.
+// first to fail, one that was only stopped after those that failed by themselves. As for
+// the outcome of a run the newest attempt of a start counts; a node that failed in several
+// starts is one.
 func (s *Store) Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error) {
 	var ids []any
 	for i := range runs {
