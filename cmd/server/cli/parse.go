@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -14,9 +15,15 @@ import (
 // flagOfDigits is how the parser refuses a number below zero: it takes it for a flag.
 var flagOfDigits = regexp.MustCompile(`^unknown flag (-\d)`)
 
-// Parse reads a command line. A number below zero where a command takes a number is
-// refused as that.
+// Parse reads a command line. Nothing, and help with or without a command, asks for
+// help. A number below zero where a command takes a number is refused as that.
 func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	if len(args) == 0 {
+		args = []string{"help"}
+	}
+	if args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	read, err := parser.Parse(args)
 	wrong, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {
