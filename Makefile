@@ -51,7 +51,7 @@ test: system bin/dogear bin/versitygw e2e/node_modules/.installed .venv/.install
 	e2e/with-postgres.sh e2e/with-mariadb.sh go test -timeout 20m ./...
 	go test ./engine/bookmark -run TestRandomHistories -rapid.checks=5000
 	.venv/bin/pytest -q e2e/python
-	e2e/with-postgres.sh node --test --test-concurrency=1 e2e/*.test.mjs
+	e2e/with-postgres.sh node --test --test-reporter=spec --test-concurrency=1 e2e/*.test.mjs
 
 .PHONY: race
 race: static/dist/app.js ## the engine's tests under the race detector
@@ -67,7 +67,7 @@ soak: ## the long versions of tests: 100,000 histories of a bookmark, ten years 
 
 .PHONY: e2e
 e2e: system bin/dogear e2e/node_modules/.installed ## the browser tests alone
-	e2e/with-postgres.sh node --test --test-concurrency=1 e2e/*.test.mjs
+	e2e/with-postgres.sh node --test --test-reporter=spec --test-concurrency=1 e2e/*.test.mjs
 
 e2e/node_modules/.installed: e2e/package-lock.json
 	npm ci --prefix e2e --no-audit --no-fund --loglevel=error
