@@ -50,6 +50,9 @@ func (w *work) watch(ctx context.Context, child *shim.Child) (runner.Result, err
 	if !ok {
 		return lost(), nil
 	}
+	if err := child.Refused(); err != nil {
+		return runner.Result{}, err
+	}
 	return w.result(code), nil
 }
 
@@ -88,7 +91,7 @@ func (w *work) interrupt(ctx context.Context, child *shim.Child) (runner.Result,
 	case errors.Is(cause, runner.ErrTimeout):
 		result.State = engine.TimedOut
 	}
-	if ok {
+	if ok && child.Refused() == nil {
 		result.Counts.Exit = &code
 	}
 	return result, nil

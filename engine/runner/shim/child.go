@@ -123,7 +123,8 @@ func hasInput(fd uintptr) bool {
 }
 
 // Exit is the exit code of the script; ok is false while it has left none.
-// Codes above 128 are those of signals, as a shell counts them.
+// Codes above 128 are those of signals, as a shell counts them; a negative one says
+// that it has not begun (Refused).
 func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.before")
 	text, began := c.heard(), true
@@ -137,6 +138,16 @@ func (c *Child) Exit() (code int, ok bool) {
 	failpoint.Hit("shim.exit.after")
 	code, err := strconv.Atoi(line) // not of noEnd, be it half written over
 	return code, err == nil
+}
+
+// Refused is why the system started no process for a script that was released; nil
+// where it did.
+func (c *Child) Refused() error {
+	code, ok := c.Exit()
+	if !ok || code >= 0 {
+		return nil
+	}
+	return refused("start a process for the script", unix.Errno(-code))
 }
 
 // heard is what the shim has told this server of the end of the script.
@@ -229,7 +240,9 @@ const (
 func (c *Child) Stop(grace time.Duration) {
 	c.ended = true
 	if grace > 0 {
-		c.signal(-c.Process.PID, unix.SIGTERM)
+		c.signal(c.Process.PID, unix.SIGCONT)
+		c.signal(c.Process.PID, askWord)
+		c.signal(-c.Process.PID, unix.SIGTERM) // an earlier version left its script in the group of the shim
 		c.wait(grace)
 	}
 	c.Sweep()
@@ -266,8 +279,8 @@ func (c *Child) Sweep() {
 	Sweep(c.marker) // somebody may have killed the shim before
 }
 
-// ours reports whether the shim is of this version, and not one that would end by
-// the word for it.
+// ours reports whether the shim is one that knows the words for it, and would not just
+// end by them.
 func (c *Child) ours() bool { return nameOf(c.Process.PID) == shimName }
 
 // Sweep kills what carries a marker until nothing does.
@@ -279,7 +292,7 @@ func Sweep(marker string) {
 
 // signal signals the shim, or by its negative number its group.
 func (c *Child) signal(to int, s unix.Signal) {
-	if c.pid == nil || !(Processes{}).Alive(c.Process) || s == stopWord && !c.ours() {
+	if c.pid == nil || !(Processes{}).Alive(c.Process) || (s == stopWord || s == askWord) && !c.ours() {
 		return
 	}
 	failpoint.Hit("shim.kill.before")

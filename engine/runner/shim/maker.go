@@ -26,6 +26,7 @@ const (
 	idle     = C.SHIM_WAITS
 	head     = C.SHIM_HEAD
 	stopWord = unix.Signal(C.SHIM_STOP)
+	askWord  = unix.Signal(C.SHIM_ASK)
 	shimName = C.SHIM_NAME
 )
 

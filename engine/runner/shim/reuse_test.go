@@ -174,12 +174,14 @@ func TestAShimIsNotUsedAgain(t *testing.T) {
 		script string
 		end    func(child *Child)
 	}{
-		"it was stopped":            {script: "echo up; sleep 600", end: func(child *Child) { child.Stop(0) }},
-		"it was stopped in its end": {script: "echo up; exit 0", end: func(child *Child) { child.Wait(context.Background(), time.Minute); child.Sweep() }},
-		"it killed its shim":        {script: "kill -KILL $PPID; exit 0"},
-		"its group stands back":     {script: "renice -n 5 -g $PPID"},
-		"it left a file":            {script: "touch left"},
-		"it has not ended":          {script: "echo up; sleep 600", end: func(child *Child) { child.shim.heard = "0\n" }},
+		"it was stopped":                  {script: "echo up; sleep 600", end: func(child *Child) { child.Stop(0) }},
+		"it was stopped in its end":       {script: "echo up; exit 0", end: func(child *Child) { child.Wait(context.Background(), time.Minute); child.Sweep() }},
+		"it killed its shim":              {script: "kill -KILL $PPID; exit 0"},
+		"its shim stands back":            {script: "renice -n 5 -p $PPID"},
+		"its shim is bounded":             {script: "prlimit --pid $PPID --nofile=512:512"},
+		"its shim keeps to one processor": {script: "taskset -p 1 $PPID"},
+		"it left a file":                  {script: "touch left"},
+		"it has not ended":                {script: "echo up; sleep 600", end: func(child *Child) { child.shim.heard = "0\n" }},
 		"its shim has been killed": {script: "exit 0", end: func(child *Child) {
 			child.Wait(context.Background(), time.Minute)
 			_ = (Processes{}).Kill(child.Process)

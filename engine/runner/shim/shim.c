@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -137,13 +138,15 @@ static bool ready(const int *file, struct script *script, const sigset_t *stop) 
 	       read(file[shim_release], &go, 1) == 1;
 }
 
-// become becomes the script. It shares the memory of the shim until then, which
+// become becomes the script, in a group of its own: what that does to its whole
+// group, such as to stand still, does not reach the shim. It shares the memory of the shim until then, which
 // stands still meanwhile: to exchange a memory of its own would take as long as
 // half a script.
 static void become(const struct script *script) {
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0);
 	dup2(script->out, STDOUT_FILENO);
 	dup2(script->err, STDERR_FILENO);
 	bound(script->memory);
@@ -160,14 +163,17 @@ static void say(int over, const char *text) {
 	(void)ignored;
 }
 
-// note notes how the script ended. The server is told first: it has to wait for
-// nothing then.
-static void note(int over, int end, int status) {
-	char code[8];
-	snprintf(code, sizeof code, "%d\n", WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status));
-	say(over, code);
-	all(end, code, sizeof begun - 1);
+// note notes the exit code of the script. The server is told first: it has to wait
+// for nothing then.
+static void note(int over, int end, int code) {
+	char text[8];
+	snprintf(text, sizeof text, "%d\n", code);
+	say(over, text);
+	all(end, text, sizeof begun - 1);
 }
+
+// code is the exit code that a shell would say.
+static int code(int status) { return WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status); }
 
 // listed is the place of a process in a list, -1 where it has none.
 static int listed(const pid_t *list, size_t n, pid_t pid) {
@@ -209,6 +215,15 @@ static int end_children(const pid_t *but, size_t n) {
 	return ending;
 }
 
+// ask asks the script and its group to end, and whatever of them stands still to go
+// on until then. It has not been collected, so the number is its own.
+static void ask(pid_t script) {
+	int asks[] = {SIGTERM, SIGCONT};
+	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+		if (kill(-script, asks[i]) != 0) // it may have gone into another group
+			kill(script, asks[i]);
+}
+
 // answer tells the server the pid of a shim, or why there is none.
 static bool answer(int server, int32_t pid) {
 	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
@@ -224,14 +239,20 @@ static bool collect(int over, int end, pid_t script, const sigset_t *word) {
 		pid_t child;
 		for (; (child = waitpid(-1, &status, WNOHANG)) > 0; ending--)
 			if (child == script) {
-				note(over, end, status);
+				note(over, end, code(status));
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
 			return !wanted;
 		if (sweep && ending <= 0) // a look at all processes of the system for many at once
 			ending = end_children(NULL, 0);
-		if (sigwaitinfo(word, NULL) == SHIM_STOP) {
+		switch (sigwaitinfo(word, NULL)) {
+		case SHIM_ASK:
+			wanted = true;
+			if (!ended)
+				ask(script);
+			break;
+		case SHIM_STOP:
 			wanted = sweep = true;
 			ending = 0;
 		}
@@ -246,8 +267,7 @@ static bool run(int over, const struct script *script, const sigset_t *word) {
 	if (pid == 0)
 		become(script);
 	if (pid < 0) {
-		dprintf(script->err, "no process can be started: %s\n", strerror(errno));
-		note(over, script->end, not_executable << 8); // as wait would say it
+		note(over, script->end, -errno); // the script is not to blame
 		return false;
 	}
 	bool calm = collect(over, script->end, pid, word);
@@ -255,8 +275,26 @@ static bool run(int over, const struct script *script, const sigset_t *word) {
 	return calm;
 }
 
-// hold is a shim. It is in a session of its own, and is not ended by what its
-// whole group is told, for it hears but two signals: it keeps the exit code even then.
+// standing is what a script inherits of its shim, and may change there by its pid or
+// its group.
+struct standing {
+	int priority, policy;
+	cpu_set_t processors;
+	struct rlimit limits[RLIM_NLIMITS];
+};
+
+// stands looks at it. What cannot be seen counts as nothing.
+static void stands(struct standing *now) {
+	memset(now, 0, sizeof *now); // between its fields too: two of them are compared as a whole
+	now->priority = getpriority(PRIO_PROCESS, 0);
+	now->policy = sched_getscheduler(0);
+	sched_getaffinity(0, sizeof now->processors, &now->processors);
+	for (int i = 0; i < RLIM_NLIMITS; i++)
+		getrlimit(i, &now->limits[i]);
+}
+
+// hold is a shim. It is in a session of its own, in a group apart from its script's,
+// and hears but three signals: it keeps the exit code whatever others are told.
 static void hold(const int *file, int server) {
 	setsid();
 	prctl(PR_SET_NAME, SHIM_NAME);
@@ -268,12 +306,15 @@ static void hold(const int *file, int server) {
 	sigaddset(&stop, SHIM_STOP);
 	word = stop;
 	sigaddset(&word, SIGCHLD);
+	sigaddset(&word, SHIM_ASK);
 	answer(server, getpid());
 	close(server);
-	int before = getpriority(PRIO_PROCESS, 0);
+	struct standing before, now;
+	stands(&before);
 	for (struct script script; ready(file, &script, &stop) && run(file[shim_over], &script, &word);) {
 		put(&script);
-		if (getpriority(PRIO_PROCESS, 0) != before) // a script may tell its whole group to stand back
+		stands(&now);
+		if (memcmp(&now, &before, sizeof now) != 0) // the next would inherit it
 			return;
 		say(file[shim_over], SHIM_WAITS);
 	}

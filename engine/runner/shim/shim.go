@@ -73,12 +73,19 @@ func (Processes) Alive(p engine.Process) bool {
 	return err == nil && started == p.Started && state != "Z" && state != "X"
 }
 
-// Kill ends p and its group at once. It is no error if p has ended already.
+// Kill ends p and its group at once, and a shim with all that it holds, which is in
+// other groups. It is no error if p has ended already.
 func (s Processes) Kill(p engine.Process) error {
 	if !s.Alive(p) {
 		return nil
 	}
-	if err := syscall.Kill(-p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	var err error
+	if nameOf(p.PID) == shimName {
+		err = errors.Join(syscall.Kill(p.PID, syscall.SIGCONT), syscall.Kill(p.PID, stopWord))
+	} else {
+		err = syscall.Kill(-p.PID, syscall.SIGKILL)
+	}
+	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("end process %d: %w", p.PID, err)
 	}
 	return nil

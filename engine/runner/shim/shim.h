@@ -4,6 +4,7 @@
 #define SHIM_NAME "dogear-shim"   // the name of a shim among the processes
 #define SHIM_SOCKET 3             // of the maker, to its server
 #define SHIM_STOP 43            // a signal that nobody else has a use for: the script shall end, and all that it has started
+#define SHIM_ASK 44             // another: the script is asked to end
 #define SHIM_BEGUN "began"        // stands in front of the exit code once the script may have begun
 #define SHIM_CLEAN_AT 10          // the place in that file of
 #define SHIM_CLEAN "."            // what says that nothing is left of the script

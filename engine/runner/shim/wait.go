@@ -77,6 +77,8 @@ func refused(doing string, err error) error {
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return engine.Errorf(engine.LimitHit, "The system lets this server start no more processes. End some, raise the limit of its user (ulimit -u), or give the server fewer slots; then start again.")
+	case errors.Is(err, unix.ENOMEM):
+		return engine.Errorf(engine.LimitHit, "The system has no memory for another process. End some, or give the server fewer slots; then start again.")
 	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
 		return engine.Errorf(engine.LimitHit, "The system lets this server open no more files. Raise the limit of its user (ulimit -n), or give the server fewer slots; then start again.")
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
