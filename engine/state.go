@@ -117,6 +117,9 @@ const skippedLead = "skipped by "
 // so; why is what the person says of it and may be empty.
 func SkipWords(by, why string) string { return strings.TrimSuffix(skippedLead+by+": "+why, ": ") }
 
+// StoppedLead begins what a node says that a person has stopped; the name goes on.
+const StoppedLead = "stopped by "
+
 // Waits is what n waits for although it is ready, in words; "" for what does not wait.
 func (n *NodeRun) Waits() string {
 	if n.State != Ready {

@@ -106,7 +106,7 @@ func Stop(g *graph.Graph, st State, run engine.Run, open []engine.NodeRun, by st
 		return Writes{}, engine.Errorf(engine.Conflict, "This run is being stopped already.")
 	}
 	run.StopAsked, run.StopBy = now, by
-	return stop(g, st, run, open, "stopped by "+by, now), nil
+	return stop(g, st, run, open, engine.StoppedLead+by, now), nil
 }
 
 // OverTime ends a run that takes longer than it may: as Stop, but it has failed

@@ -67,7 +67,7 @@ func StopNode(g *graph.Graph, st State, run engine.Run, ref engine.Ref, start in
 			continue
 		}
 		// One after the other: each is told of as if the next had not ended.
-		if s.halt(&node, "stopped by "+by) && node.State.Done() {
+		if s.halt(&node, engine.StoppedLead+by) && node.State.Done() {
 			s.follow(node)
 		}
 	}

@@ -38,6 +38,32 @@ func (v View) lateness() string {
 	return "Nothing of it has worked."
 }
 
+// halt is that a run, or a node of it, was told to stop, when and by whom or what.
+type halt struct {
+	what string
+	at   time.Time
+	by   string
+}
+
+// stops says who or what has stopped the run, or else those of its nodes that a person
+// did. A run that took too long says so by its error as well.
+func (v View) stops() (all []halt) {
+	run := v.Run
+	switch {
+	case run.StopBy != "":
+		return []halt{{"stopped", run.StopAsked, "by " + run.StopBy}}
+	case !run.StopAsked.IsZero():
+		return []halt{{"stopped", run.StopAsked, "by its limit of time"}}
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if by, ok := strings.CutPrefix(n.Why, engine.StoppedLead); ok && n.State == engine.Stopped && n.Copied == "" {
+			all = append(all, halt{n.Name + " stopped", n.Ended, "by " + by})
+		}
+	}
+	return all
+}
+
 // changes are the changes of the run's properties, without those it began with.
 func (v View) changes() []engine.PropertySet {
 	if len(v.Properties) == 0 {

@@ -174,6 +174,12 @@ func runRows(t *table, r *control.Run) {
 	if r.Like != nil {
 		t.row("Like", fmt.Sprintf("run %s, with the same properties, started %s before", r.Like.Run, length(r.Like.Seconds)))
 	}
+	switch {
+	case r.StopBy != "":
+		t.row("Stopped", when(r.StopAsked)+" by "+r.StopBy)
+	case !r.StopAsked.IsZero():
+		t.row("Stopped", when(r.StopAsked)+" by its limit of time")
+	}
 	t.row("Took", spent(r.Started, r.Ended, now))
 	for _, name := range slices.Sorted(maps.Keys(r.Properties)) {
 		t.row("With", name+"="+r.Properties[name])
