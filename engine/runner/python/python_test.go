@@ -513,7 +513,7 @@ func TestAScriptThatRemovesItsFilesIsNotBegunAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 
-	result, err := runnerOf(t).Run(ctx, attempt(t, engine.ScriptJob{Body: fmt.Sprintf("import os, shutil\nopen(%q, 'a').write('x')\nshutil.rmtree(os.path.dirname(os.getcwd()))\nos.kill(0, 9)\n", ran)}), newHost())
+	result, err := runnerOf(t).Run(ctx, attempt(t, engine.ScriptJob{Body: fmt.Sprintf("import os, shutil\nopen(%q, 'a').write('x')\nshutil.rmtree(os.path.dirname(os.getcwd()))\nos.kill(os.getppid(), 9)\nos.kill(0, 9)\n", ran)}), newHost())
 	must(t, err)
 
 	if text, err := os.ReadFile(ran); err != nil || string(text) != "x" || !strings.Contains(result.Error, "lost") {
