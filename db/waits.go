@@ -44,3 +44,30 @@ func (s *Store) Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]str
 	}
 	return waits, rows.Err()
 }
+
+// Taken is how many node runs of each job or crawler, and in each pool, are under way, on
+// all servers together.
+func (s *Store) Taken(ctx context.Context) (refs map[engine.Ref]int, pools map[string]int, err error) {
+	rows, err := s.read.DB.QueryContext(ctx, `SELECT ref, pool, count(*) FROM node_run WHERE `+s.underWay()+` GROUP BY ref, pool`)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask what is taken: %w", err)
+	}
+	defer rows.Close()
+	refs, pools = map[engine.Ref]int{}, map[string]int{}
+	for rows.Next() {
+		var card, pool string
+		var n int
+		if err := rows.Scan(&card, &pool, &n); err != nil {
+			return nil, nil, fmt.Errorf("ask what is taken: %w", err)
+		}
+		ref, err := engine.ParseRef(card)
+		if err != nil {
+			return nil, nil, err
+		}
+		refs[ref] += n
+		if pool != "" {
+			pools[pool] += n
+		}
+	}
+	return refs, pools, rows.Err()
+}

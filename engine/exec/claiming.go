@@ -81,6 +81,9 @@ func (c *claiming) turn(n *engine.NodeRun, w *flow.Writes, st flow.State) error 
 		return errNoRoom
 	case !c.stopping:
 		n.Why = found.why
+		if found.startable && c.waits != nil {
+			n.Why = c.says
+		}
 		if found.startable {
 			c.e.readied[n.Key()] = n
 			c.readied = append(c.readied, n.Key())

@@ -68,6 +68,9 @@ type Members interface {
 	Orphans(ctx context.Context) ([]engine.NodeRun, error)
 	Held(ctx context.Context, owner engine.ID) ([]engine.NodeRun, error)
 	ReadyNodes(ctx context.Context, limit int) ([]engine.NodeRun, error)
+	// Taken is how many node runs of each job or crawler, and in each pool, are under
+	// way on all servers.
+	Taken(ctx context.Context) (refs map[engine.Ref]int, pools map[string]int, err error)
 }
 
 // Processes tells whether a recorded process still lives, and ends it.
@@ -156,7 +159,7 @@ func New(c Config) *Exec {
 	return &Exec{
 		Config: c, outgrown: make(chan struct{}), wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
-		starts: newTogether[engine.ID, drawn](), heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, fits: map[engine.Ref]fit{},
+		starts: newTogether[engine.ID, drawn](), heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, oldest: true, fits: map[engine.Ref]fit{},
 		reserved: map[engine.NodeKey]bool{}, called: map[engine.NodeKey]*engine.NodeRun{}, readied: map[engine.NodeKey]*engine.NodeRun{},
 	}
 }

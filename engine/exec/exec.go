@@ -44,6 +44,7 @@ type Exec struct {
 	early   map[engine.NodeKey]error
 	why     error // outgrown was closed
 	alone   bool  // no other server works on the database
+	oldest  bool  // none that does began before this one
 	fits    map[engine.Ref]fit
 	queue   []item
 	wake    chan struct{} // holds one token while the queue is not empty
@@ -67,8 +68,9 @@ type item struct {
 	// starts is the waiting node that the step starts, where it is that. Without
 	// room for it the step writes nothing and the node waits on.
 	starts *engine.NodeRun
-	// waits is the waiting node of which the step writes what it waits for.
+	// waits is the waiting node of which the step writes that it waits for says.
 	waits *engine.NodeRun
+	says  string
 }
 
 // maxGroup bounds how many steps share one transaction.

@@ -277,3 +277,53 @@ func TestAnActionOverridesTheRetriesOfItsJob(t *testing.T) {
 		}
 	})
 }
+
+// TestOfSeveralServersOneTellsWhatANodeWaitsForAnew: also of what is full on another.
+func TestOfSeveralServersOneTellsWhatANodeWaitsForAnew(t *testing.T) {
+	t.Parallel()
+	onPostgres(t, func(t *testing.T, h *house) {
+		must(t, h.store.PutPool(t.Context(), "gate", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		other := h.another(2, 0)
+		job := h.jobIn("a", engine.JobBody{Lane: engine.Lane{Pool: "gate"}})
+		beside := h.jobIn("b", engine.JobBody{Lane: engine.Lane{Pool: "gate"}})
+		for _, w := range []*work{h.work, other.work} {
+			w.do["a"], w.do["b"] = untilStopped, untilStopped
+		}
+		one, err := other.exec.StartJob(t.Context(), job.ID, nil, nil, "owner")
+		must(t, err)
+		h.await(one.ID, "the first runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		two, err := h.exec.StartJob(t.Context(), job.ID, nil, nil, "owner")
+		must(t, err)
+		waits := func(why string) func(engine.Run, []engine.NodeRun) bool {
+			return func(_ engine.Run, nodes []engine.NodeRun) bool { return len(nodes) == 1 && nodes[0].Why == why }
+		}
+		h.await(two.ID, "it waits for the first", waits("waits until another run of a has ended"))
+
+		must(t, h.store.PutPool(t.Context(), "gate", 0, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		must(t, other.exec.PoolsChanged(t.Context()))
+		_, err = h.exec.Stop(t.Context(), one.ID, "owner")
+		must(t, err)
+		h.ends(one.ID)
+		h.await(two.ID, "it waits for the pool", waits("waits for the pool gate, which has no places"))
+
+		must(t, h.store.PutPool(t.Context(), "gate", 1, "owner", time.Now()))
+		must(t, h.exec.PoolsChanged(t.Context()))
+		must(t, other.exec.PoolsChanged(t.Context()))
+		h.await(two.ID, "it runs", func(_ engine.Run, nodes []engine.NodeRun) bool { return said(nodes) == "a.1.1 running" })
+		three, err := h.exec.StartJob(t.Context(), beside.ID, nil, nil, "owner")
+		must(t, err)
+		h.await(three.ID, "it waits for a place", waits("waits for a place in the pool gate"))
+		for _, run := range []engine.Run{two, three} {
+			_, err = h.exec.Stop(t.Context(), run.ID, "owner")
+			must(t, err)
+			h.ends(run.ID)
+		}
+		events, err := h.store.Events(t.Context(), two.ID, 0)
+		must(t, err)
+		if len(events) > 12 {
+			t.Errorf("%d events, want that it is told when it changes: %+v", len(events), events)
+		}
+	})
+}

@@ -89,20 +89,20 @@ func (e *Exec) leasesEnd(ctx context.Context) (first time.Time, err error) {
 	if err != nil {
 		return first, err
 	}
-	self, alone := e.id(), true
+	self, alone, oldest := e.id(), true, true
 	for i := range others {
 		r := &others[i]
 		if !r.Alive() || r.ID == self {
 			continue
 		}
-		alone = false
+		alone, oldest = false, oldest && self < r.ID
 		if end := asked.Add(r.Left + after); end.Before(first) {
 			first = end
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.alone = alone
+	e.alone, e.oldest = alone, oldest
 	return first, nil
 }
 

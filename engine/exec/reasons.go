@@ -9,8 +9,9 @@ import (
 
 // A waiting node says what it waits for as it was when it became ready. Later it may
 // wait for something else: a job has ended, and its pool has no places. So the first in
-// the line are looked at every few seconds, and what has changed is written; but not
-// where other servers work on the database, of which each knows only its own slots.
+// the line are looked at every few seconds, and what has changed is written. Of several
+// servers the oldest does so, by what is taken on all of them: they would contradict
+// each other, for each knows only its own slots.
 
 const (
 	reasonEvery = 2 * time.Second
@@ -27,34 +28,72 @@ func (e *Exec) reasons(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			e.tellReasons()
+			e.tellReasons(ctx)
 		}
 	}
 }
 
 // tellReasons writes what the first in the line wait for, where they say something else.
-func (e *Exec) tellReasons() {
-	for _, n := range e.misled() {
-		e.push(item{step: e.start(n), waits: &n})
+func (e *Exec) tellReasons(ctx context.Context) {
+	taken, err := e.takenBeside(ctx)
+	if err != nil {
+		e.Log.Debug("what nodes wait for could not be looked at", "err", err)
+		return
+	}
+	for _, m := range e.misled(taken) {
+		e.push(item{step: e.start(m.node), waits: &m.node, says: m.why})
 	}
 }
 
-// misled takes those out of the line that wait for something else than they say.
-func (e *Exec) misled() (wrong []engine.NodeRun) {
+// takenBeside is what is taken of each seat on all servers. A server that is alone, or
+// has nothing to tell, need not ask.
+func (e *Exec) takenBeside(ctx context.Context) (map[seat]int, error) {
+	e.mu.Lock()
+	asks := e.Store.Shared() && !e.alone && e.oldest && len(e.waiting) > 0
+	e.mu.Unlock()
+	if !asks {
+		return nil, nil
+	}
+	refs, pools, err := e.Store.Taken(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[seat]int{}
+	for ref, n := range refs {
+		taken[seat{ref: ref}] = n
+	}
+	for pool, n := range pools {
+		taken[seat{pool: pool}] = n
+	}
+	return taken, nil
+}
+
+// misled is a node that waits for something else than it says.
+type misled struct {
+	node engine.NodeRun
+	why  string // it waits
+}
+
+// misled takes those out of the line.
+func (e *Exec) misled(taken map[seat]int) (wrong []misled) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stopped || e.Store.Shared() && !e.alone { // several servers would contradict each other
+	if e.stopped || e.Store.Shared() && !e.oldest {
 		return nil
 	}
 	stay := e.waiting[:0:0]
 	for i := range e.waiting[:min(len(e.waiting), reasonsSeen)] {
 		n := e.waiting[i]
-		if len(wrong) < reasonsTold && !e.paused[n.Run] && !e.blocked[n.Ref] && !e.left(&n) && e.slots.tells(&n) {
-			wrong = append(wrong, n)
-			e.called[n.Key()] = &n
+		why := ""
+		if len(wrong) < reasonsTold && !e.paused[n.Run] && !e.left(&n) && (taken != nil || !e.blocked[n.Ref]) {
+			why = e.slots.finds(&n, taken)
+		}
+		if why == "" || why == n.Why {
+			stay = append(stay, n)
 			continue
 		}
-		stay = append(stay, n)
+		wrong = append(wrong, misled{n, why})
+		e.called[n.Key()] = &n
 	}
 	if len(wrong) > 0 {
 		e.waiting = append(stay, e.waiting[min(len(e.waiting), reasonsSeen):]...)

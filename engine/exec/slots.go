@@ -129,12 +129,20 @@ func (s *slots) full(n *engine.NodeRun, held map[seat]int, first int) string {
 	return ""
 }
 
-// tells reports whether a node that waits finds something else full than it says.
-func (s *slots) tells(n *engine.NodeRun) bool {
+// finds says in words what a node that waits finds full, here or of the seats that are
+// taken on all servers; "" where that is nothing.
+func (s *slots) finds(n *engine.NodeRun, taken map[seat]int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	why := s.full(n, nil, 0)
-	return why != "" && why != n.Why
+	for seat := range seats(n.Ref, n.Pool) {
+		if _, known := s.limits[seat]; !known && seat.ref.Kind == engine.KindJob {
+			continue // none of it was ever claimed here
+		}
+		if most := s.limit(seat); taken[seat] >= most {
+			return seat.full(n, most)
+		}
+	}
+	return s.full(n, nil, 0)
 }
 
 // undo takes claims and ends of this group back.
