@@ -66,6 +66,18 @@ func (c *Checker) columns(ctx context.Context, src engine.Source) (columns []eng
 	return together(src.Schema, seen), len(seen) > 0
 }
 
+// Known reports whether nothing more can be learnt of the names in a job by reading
+// its sources: their columns are known, or it has none.
+func (c *Checker) Known(ctx context.Context, job *engine.JobBody) bool {
+	if job.Kind != engine.JobSQL || job.SQL == nil {
+		return true
+	}
+	return !slices.ContainsFunc(job.SQL.Sources, func(src engine.Source) bool {
+		_, sure := c.columns(ctx, src)
+		return !sure && src.CatalogTable == ""
+	})
+}
+
 // names adds to found, the faults of each job so far, which names SQL jobs use that
 // are not there. A job that has a fault already is not looked at.
 func (c *Checker) names(ctx context.Context, jobs []*engine.JobBody, found [][]engine.Fault) {

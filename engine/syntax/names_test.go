@@ -97,6 +97,9 @@ func TestWhatIsReadLaterIsKnownFromThenOn(t *testing.T) {
 	c.Read(src, columns("id"))
 
 	before := c.Faults(t.Context(), job)
+	if !c.Known(t.Context(), job[0]) || c.Known(t.Context(), over(engine.Source{Path: "/other/*.csv", Schema: columns("id")}, "SELECT id FROM sale")) {
+		t.Error("known are the columns of a source that was read, not those of one with a schema alone")
+	}
 	c.Read(src, columns("region"))
 	after := c.Faults(t.Context(), job)
 

@@ -53,6 +53,7 @@ func (p *Pages) editorRoutes() []web.Route {
 		get("/workflows/:id/cards/:card", p.cardPanel),
 		post("/workflows/:id/cards/:card", p.saveCard),
 		get("/workflows/:id/cards/:card/events", p.cardEvents),
+		post("/workflows/:id/cards/:card/fails", p.cardFails),
 		post("/workflows/:id/cards/:card/switch", p.switchCard),
 		post("/workflows/:id/cards/:card/discard", p.discardEvents),
 		post("/workflows/:id/cards/:card/secret", p.newSecret),

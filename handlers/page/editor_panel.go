@@ -85,6 +85,7 @@ func (p *Pages) panelOf(c web.Ctx, d *desk, card string) (editor.Panel, error) {
 	d.describe(&panel, ref)
 	if panel.Job != nil {
 		panel.Starts = d.starts(func(_ *engine.Trigger, of engine.Ref) bool { return of == ref })
+		panel.Unread = !p.Syntax.Known(c.Request().Context(), &panel.JobState.Body)
 		panel.Bookmarks, err = p.Store.BookmarksOf(c.Request().Context(), ref.ID)
 	}
 	return panel, err

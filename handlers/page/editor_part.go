@@ -54,6 +54,31 @@ func (p *Pages) saveJobCard(c web.Ctx, panel editor.Panel, values url.Values) er
 	return p.answerPanel(c, panel.Card)
 }
 
+// cardFails answers POST /workflows/:id/cards/:card/fails with what a run of the job
+// would fail of as it is typed in the panel. With read=yes the columns of the sources
+// that its draft has are looked up before. Nothing is saved.
+func (p *Pages) cardFails(c web.Ctx) error {
+	ref, err := engine.ParseRef(c.Param("card"))
+	if err != nil || ref.Kind != engine.KindJob {
+		return engine.Errorf(engine.NotFound, "There is no such job.")
+	}
+	ctx := c.Request().Context()
+	made, err := p.Store.JobDraft(ctx, ref.ID)
+	if err != nil {
+		return err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return engine.Errorf(engine.Invalid, "The form could not be read: %w", err)
+	}
+	if values.Get("read") == "yes" {
+		p.read(ctx, []*engine.JobBody{&made.Body})
+	}
+	form := job.ReadForm(values, made)
+	form.Fails = p.fails(ctx, &form.Body)
+	return web.Render(c, http.StatusOK, editor.FailingNow(editor.Panel{Job: &form}))
+}
+
 func (p *Pages) saveCrawlerCard(c web.Ctx, panel editor.Panel, values url.Values) error {
 	ref, err := engine.ParseRef(panel.Card)
 	if err != nil {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"dogear/engine"
@@ -18,6 +19,7 @@ func (p *Pages) publishDialog(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	p.readParts(c.Request().Context(), desk)
 	state := desk.state(c, p)
 	for i := range state.Parts {
 		if err := p.compare(c.Request().Context(), desk, &state.Parts[i]); err != nil {
@@ -25,6 +27,20 @@ func (p *Pages) publishDialog(c web.Ctx) error {
 		}
 	}
 	return web.Render(c, http.StatusOK, editor.Publish(state, then(c.QueryParam("then")), c.QueryParam("typed") != ""))
+}
+
+// readParts reads the sources of the jobs that a publish changes, so that a misspelt
+// column is seen before and not by the run.
+func (p *Pages) readParts(ctx context.Context, d *desk) {
+	var changed []*engine.JobBody
+	drawn := d.draft.Body.Refs()
+	for i := range d.jobs {
+		if d.jobs[i].Open && slices.Contains(drawn, engine.Ref{Kind: engine.KindJob, ID: d.jobs[i].ID}) {
+			changed = append(changed, &d.jobs[i].Body)
+		}
+	}
+	p.read(ctx, changed)
+	d.failing(ctx, p.Syntax)
 }
 
 // compare says which fields of a job or crawler a publish changes. Of a first

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"dogear/engine"
 	"dogear/engine/draft"
 	"dogear/engine/portable"
+	"dogear/engine/schedule"
 	"dogear/handlers/page"
 )
 
@@ -57,6 +59,84 @@ func TestAPublishSaysWhatTheNextRunWouldFailOf(t *testing.T) {
 	contains(t, "the head afterwards", after, "1 warning", says)
 	if strings.Contains(head, crawler+`">`+says) {
 		t.Error("the warning stands at the crawler")
+	}
+}
+
+// unread is a job whose columns nobody has read, which are known from then on.
+type unread struct {
+	data
+	known bool
+}
+
+func (u *unread) Columns(context.Context, engine.JobBody) (map[string][]engine.Column, error) {
+	u.known = true
+	return nil, nil
+}
+
+func (u *unread) Known(context.Context, *engine.JobBody) bool { return u.known }
+
+func (u *unread) Faults(_ context.Context, jobs []*engine.JobBody) [][]engine.Fault {
+	found := make([][]engine.Fault, len(jobs))
+	for i := range jobs {
+		if u.known {
+			found[i] = []engine.Fault{{Field: "step.0.sql", Message: "The step out at line 1, column 8: there is no column nmae. Did you mean name?"}}
+		}
+	}
+	return found
+}
+
+// A misspelt column is seen only where the columns of the sources are known: the
+// dialog of a publish and the panel of the job read them where nobody has before.
+func TestWhoPublishesLearnsOfAMisspeltColumnThatNobodyHasReadYet(t *testing.T) {
+	t.Parallel()
+	const says = "line 1, column 8: there is no column nmae. Did you mean name?"
+	for name, test := range map[string]func(s *site, job string) string{
+		"the dialog": func(s *site, _ string) string {
+			_, dialog := s.get(t, s.at("/publish"))
+			return dialog
+		},
+		"the panel": func(s *site, job string) string {
+			_, panel := s.get(t, s.at("/cards/"+job))
+			contains(t, "the panel", panel, s.at("/cards/"+job+"/fails"), `hx-trigger="load"`)
+			_, answer := s.change(t, s.at("/cards/"+job+"/fails"), url.Values{"read": {"yes"}, "step.0.name": {"out"}, "step.0.sql": {"SELECT nmae FROM sale"}})
+			return answer
+		},
+	} {
+		s := edit(t)
+		names, now := &unread{}, func() time.Time { return noon }
+		s.open(t, page.Config{
+			Store: world{s.store, s}, Bookmarks: moves{s: s}, Logs: s, SQL: names, Syntax: names, Places: places{}, Schedules: schedule.Rules{}, Next: next,
+			Drafts: draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, now),
+		})
+		s.pipeline(t)
+		s.breakJob(t)
+		job, _ := s.cards()
+
+		contains(t, name, test(s, job), says)
+	}
+}
+
+// What is said of a text follows what is typed, and saves nothing.
+func TestWhatIsWrongIsSaidOfWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+	s.breakJob(t)
+	card, _ := s.cards()
+	before, err := s.store.JobDraft(t.Context(), s.job)
+	must(t, err)
+	for _, at := range []string{s.at("/cards/" + card + "/fails"), "/jobs/" + string(s.job) + "/fails"} {
+		typed := url.Values{"name": {"x"}, "step.0.name": {"out"}, "step.0.sql": {"SELECT 1"}, "step.1.name": {"on"}, "step.1.sql": {mistake}}
+
+		status, answer := s.change(t, at, typed)
+
+		contains(t, at, answer, `data-fails="step.0.sql" hx-swap-oob=`, "The step on at line 1: "+mistake, `data-wrong-line="1"`)
+		if status != http.StatusOK || strings.Contains(answer, "The step out") {
+			t.Errorf("POST %s = %d and says\n%s\nwant nothing of the step that was corrected", at, status, answer)
+		}
+	}
+	if after, err := s.store.JobDraft(t.Context(), s.job); err != nil || after.Seq != before.Seq || after.Name != before.Name {
+		t.Errorf("the draft is at %d with the name %s (%v), want it as it was", after.Seq, after.Name, err)
 	}
 }
 

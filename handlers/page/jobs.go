@@ -38,7 +38,14 @@ type Syntax interface {
 	// Faults says, for each of jobs, what its next run would fail of, as far as
 	// that is seen without running anything.
 	Faults(ctx context.Context, jobs []*engine.JobBody) [][]engine.Fault
+	// Known reports whether the columns of the sources of a job are known. Those that
+	// are not, somebody must read before a misspelt one is seen.
+	Known(ctx context.Context, job *engine.JobBody) bool
 }
+
+// readPatience is how long somebody who opens a dialog waits for the columns of
+// sources. Of what is not read by then, less is said.
+const readPatience = 4 * time.Second
 
 // historyLen is how many attempts the page of a job or crawler shows.
 const historyLen = 12
@@ -51,6 +58,7 @@ func (p *Pages) jobRoutes() []web.Route {
 		post("/jobs/:id", p.saveJob),
 		post("/jobs/:id/form/:word", p.growJob),
 		post("/jobs/:id/preview/:n", p.previewJob),
+		post("/jobs/:id/fails", p.jobFails),
 		get("/jobs/:id/words", p.jobWords),
 		get("/jobs/:id/compare", p.compareJob),
 		post("/jobs/:id/run", p.runJob),
@@ -251,6 +259,30 @@ func (p *Pages) saveJob(c web.Ctx) error {
 // fails says by the field what the next run of a job would fail of.
 func (p *Pages) fails(ctx context.Context, body *engine.JobBody) map[string]string {
 	return fieldsOf(p.Syntax.Faults(ctx, []*engine.JobBody{body})[0])
+}
+
+// read learns the columns of the sources of jobs where they are not known yet. A source
+// that cannot be read is one of which nothing is known.
+func (p *Pages) read(ctx context.Context, jobs []*engine.JobBody) {
+	// Whoever asked may have gone by then; what was learnt stays of use.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
+	defer cancel()
+	for _, body := range jobs {
+		if ctx.Err() == nil && !p.Syntax.Known(ctx, body) {
+			_, _ = p.SQL.Columns(ctx, *body)
+		}
+	}
+}
+
+// jobFails answers POST /jobs/:id/fails with what a run of the job would fail of as it
+// is typed. Nothing is saved.
+func (p *Pages) jobFails(c web.Ctx) error {
+	v, err := p.jobForm(c)
+	if err != nil {
+		return err
+	}
+	v.Form.Fails = p.fails(c.Request().Context(), &v.Form.Body)
+	return web.Render(c, http.StatusOK, job.FailingNow(v.Form))
 }
 
 // fieldsOf are faults by their field.

@@ -411,6 +411,8 @@ func (texts) Faults(_ context.Context, jobs []*engine.JobBody) [][]engine.Fault 
 	return found
 }
 
+func (texts) Known(context.Context, *engine.JobBody) bool { return true }
+
 func (s *site) run(tab string) string {
 	return "/runs/" + string(runID) + "?node=job-" + string(s.job) + "&tab=" + tab
 }

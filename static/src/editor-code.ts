@@ -82,7 +82,7 @@ export function mount(area: HTMLTextAreaElement, speak: () => LanguageSupport, m
     found(`#${area.dataset["words"]}`, () => view.dispatch({ effects: language.reconfigure(speak()) }));
   }
   host.addEventListener("dogear:go", (event) => goTo(view, (event as CustomEvent<{ line: number; column: number }>).detail));
-  host.addEventListener("dogear:wrong", (event) => mark(view, (event as CustomEvent<Wrong>).detail));
+  host.addEventListener("dogear:wrong", (event) => mark(view, (event as CustomEvent<Wrong | null>).detail ?? undefined));
   const { wrong, wrongLine, wrongColumn } = area.dataset;
   if (wrongLine) mark(view, { line: Number(wrongLine), column: Number(wrongColumn), text: wrong ?? "" });
 }

@@ -54,10 +54,10 @@ function at(doc: EditorView["state"]["doc"], wrong: Wrong): Mark {
   return { place, drawn: Decoration.set(length > 0 ? [line.range(from), word.range(place, place + length)] : [line.range(from)]) };
 }
 
-// mark marks a place, and lets go of the one before.
-export function mark(view: EditorView, wrong: Wrong): void {
+// mark marks a place, and lets go of the one before; without a place it only lets go.
+export function mark(view: EditorView, wrong?: Wrong): void {
   const root = view.root as ShadowRoot;
   const said = root.getElementById(described) ?? root.appendChild(Object.assign(document.createElement("span"), { id: described, hidden: true }));
-  said.textContent = wrong.text;
+  said.textContent = wrong?.text ?? "";
   view.dispatch({ effects: set.of(wrong) });
 }

@@ -29,6 +29,11 @@ export function startForms(): void {
     event.preventDefault();
     if (button.form) plain(button.form, button.formAction);
   });
+  // What is said of a text that is being typed moves its mark, and never the cursor.
+  found<HTMLElement>("[data-fails]", ({ dataset: { fails = "", wrong = "", wrongLine, wrongColumn } }) => {
+    const detail = wrongLine ? { line: Number(wrongLine), column: Number(wrongColumn), text: wrong } : undefined;
+    document.querySelector(`[data-editor="${CSS.escape(fails)}"]`)?.dispatchEvent(new CustomEvent("dogear:wrong", { detail }));
+  });
   found<HTMLElement>("[data-fault-line]", (note) => {
     const line = Number(note.dataset["faultLine"]);
     const column = Number(note.dataset["faultColumn"]);

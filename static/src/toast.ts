@@ -26,10 +26,13 @@ export function startToasts(): void {
   });
   // Who tries again has read why it was refused before.
   document.addEventListener("htmx:before:request", (event) => {
-    if (event.detail.ctx.request.method.toUpperCase() !== "POST") return;
+    const { request, sourceElement } = event.detail.ctx;
+    // What looks at a form while somebody types (data-quiet) is not a try.
+    if (request.method.toUpperCase() !== "POST" || sourceElement.matches("[data-quiet]")) return;
     for (const box of document.querySelectorAll(".toast.bad")) box.remove();
   });
-  document.addEventListener("htmx:error", () => {
+  document.addEventListener("htmx:error", (event) => {
+    if ((event.target as Element).matches("[data-quiet]")) return;
     toast("The server did not answer. Nothing was changed on this page; try again in a moment.", true);
   });
 }

@@ -187,6 +187,7 @@ type Panel struct {
 
 	Job         *job.Fields
 	JobState    engine.Draft[engine.JobBody]
+	Unread      bool              // whether nothing is known yet of the columns of its sources
 	Bookmarks   []engine.Bookmark // of the job
 	Crawler     *crawler.Fields
 	Connections []engine.Connection

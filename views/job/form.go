@@ -32,6 +32,20 @@ func FormOf(d engine.Draft[engine.JobBody]) Fields {
 	return Fields{Name: d.Name, Body: d.Body, Base: d.Seq}
 }
 
+// texts are the fields that say themselves what is wrong in them.
+func (f Fields) texts() []string {
+	if f.Body.Kind == engine.JobPython {
+		return []string{"script.body"}
+	}
+	var names []string
+	if f.Body.SQL != nil {
+		for i := range f.Body.SQL.Steps {
+			names = append(names, field("step", i, "sql"))
+		}
+	}
+	return names
+}
+
 // ReadForm reads what was typed. What the form does not show is kept: of the
 // job from its draft, of a part from the field "rest" beside it.
 func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
@@ -60,6 +74,7 @@ func ReadForm(values url.Values, draft engine.Draft[engine.JobBody]) Fields {
 	sql := engine.SQLJob{MaxRejects: int64(f.number(values, "max_rejects", "rows"))}
 	for _, i := range parts(values, "source") {
 		s := readSource(values, "source."+i+".")
+		f.readColumns(values, "source."+i+".", len(sql.Sources), &s)
 		f.Typed.Move("source."+i+".", "source."+strconv.Itoa(len(sql.Sources))+".")
 		f.readBounds(values, "source."+i+".", len(sql.Sources), &s)
 		sql.Sources = append(sql.Sources, s)
@@ -123,6 +138,26 @@ func readSource(values url.Values, at string) engine.Source {
 	s.Policy.Unreadable = values.Get(at + "unreadable")
 	s.Policy.Gone = values.Get(at + "gone")
 	return s
+}
+
+// readColumns reads the columns that a person fixed for the source that becomes the nth.
+// Where nobody changed them they stay what the source says, which may be none by now.
+func (f *Fields) readColumns(values url.Values, at string, n int, s *engine.Source) {
+	if !values.Has(at + "schema") {
+		return // the editor's panel has no such field
+	}
+	var was engine.Source
+	_ = json.Unmarshal([]byte(values.Get(at+"rest")), &was)
+	text := strings.ReplaceAll(strings.TrimSpace(values.Get(at+"schema")), "\r\n", "\n")
+	if text == ColumnsText(was.Schema) {
+		return
+	}
+	columns, err := ReadColumns(text)
+	if err != nil {
+		f.Errors[field("source", n, "schema")] = engine.MessageOf(err)
+		return
+	}
+	s.Schema = columns
 }
 
 func readSink(values url.Values, at string) engine.Sink {
