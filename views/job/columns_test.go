@@ -1,0 +1,40 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dogear/engine"
+)
+
+func TestColumnsAreWrittenOneALine(t *testing.T) {
+	t.Parallel()
+	text := "id BIGINT\r\n\n \"unit \"\"price\"\"\"  DECIMAL(18, 2),\nat timestamp with time zone\ntags VARCHAR[]\nplace STRUCT(x DOUBLE, y DOUBLE)\n"
+	want := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: `unit "price"`, Type: "DECIMAL(18, 2)"}, {Name: "at", Type: "timestamp with time zone"}, {Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: "STRUCT(x DOUBLE, y DOUBLE)"}}
+
+	got, err := ReadColumns(text)
+	again, errAgain := ReadColumns(ColumnsText(want))
+
+	if err != nil || errAgain != nil || !slices.Equal(got, want) || !slices.Equal(again, want) {
+		t.Errorf("ReadColumns = %v (%v), of what was written %v (%v), want %v", got, err, again, errAgain, want)
+	}
+}
+
+func TestAWrongColumnIsNamedByItsLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"id BIGINT\namount":        "at line 2: amount has no type. Write the name, then the type, such as amount VARCHAR.",
+		"id BIGINT\n\nID VARCHAR":  "at line 3: ID is a column of line 1 already.",
+		"id BIGINT\nname VARCHR":   "at line 2: there is no type VARCHR. Did you mean VARCHAR?",
+		"\"unit price DOUBLE":      "at line 1: the quote of the name is not closed.",
+		"\"\" DOUBLE":              "at line 1: a column needs a name.",
+		"id BIGINT; DROP":          "at line 1: there is no type BIGINT; DROP.",
+		"id BIGINT\nname whatever": "at line 2: there is no type whatever. Types are such as VARCHAR",
+	} {
+		got, err := ReadColumns(text)
+		if engine.CodeOf(err) != engine.Invalid || !strings.Contains(engine.MessageOf(err), want) || got != nil {
+			t.Errorf("ReadColumns(%q) = %v, %v; want %q", text, got, err, want)
+		}
+	}
+}
