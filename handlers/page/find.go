@@ -37,7 +37,7 @@ func (p *Pages) find(c web.Ctx) error {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b thing) int {
-		return cmp.Or(a.rank-b.rank, cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
+		return cmp.Or(a.rank-b.rank, cmp.Compare(a.after, b.after), cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
 	})
 	hits, err := p.runHits(c.Request().Context(), words)
 	if err != nil {
@@ -56,6 +56,8 @@ type thing struct {
 	id   engine.ID
 	said []string // description and folders
 	rank int
+	// after puts commands behind what has a name: Enter opens the first that was found.
+	after int
 }
 
 // place reports whether each of words is said of t, and ranks it by where: at the
@@ -149,7 +151,23 @@ func (p *Pages) everything(c web.Ctx) ([]thing, error) {
 		add("table", tables[i].FullName(), "Table", "/catalog/", tables[i].ID, tables[i].Location)
 	}
 	for _, screen := range layout.Screens() {
-		all = append(all, thing{Hit: screen})
+		all = append(all, thing{Hit: screen, said: []string{"Go to " + screen.Label}})
 	}
-	return all, nil
+	return append(all, commands(workflows)...), nil
+}
+
+// commands are what can be done from any page: to make something, and to run a workflow
+// that is published, which asks first.
+func commands(workflows []engine.Workflow) []thing {
+	var all []thing
+	for _, hit := range layout.Commands() {
+		all = append(all, thing{Hit: hit, after: 1})
+	}
+	for i := range workflows {
+		if w := &workflows[i]; w.Version > 0 {
+			at := "/workflows/" + string(w.ID)
+			all = append(all, thing{Hit: layout.Hit{Icon: "play", Label: "Run " + w.Name, Kind: "Command", Href: at, Ask: at + "/run"}, after: 1})
+		}
+	}
+	return all
 }

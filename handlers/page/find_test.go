@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"dogear/engine"
 )
@@ -20,13 +21,22 @@ func TestEverythingIsFoundByWhatIsSaidOfIt(t *testing.T) {
 		Sources: []engine.Source{{Name: "in", Path: "/landing/orders/*.csv"}}, Sinks: []engine.Sink{{Path: "/lake/finance"}},
 	}}, "owner", noon)
 	must(t, err)
+	nightly, err := s.store.CreateWorkflow(t.Context(), "nightly", engine.WorkflowBody{Triggers: []engine.Trigger{{ID: engine.NewID(noon), Name: "by hand", Type: engine.OnDemand, Actions: []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: s.job}}}}}}, "owner", noon)
+	must(t, err)
+	_, before := s.get(t, "/find?q=run+nightly")
+	_, err = s.store.PublishWorkflow(t.Context(), nightly, 0, nil, "owner", noon, func(engine.Trigger) time.Time { return time.Time{} })
+	must(t, err)
+	_, after := s.get(t, "/find?q=run+nightly")
+	if ask := `hx-get="/workflows/` + string(nightly) + `/run"`; strings.Contains(before, ask) || !strings.Contains(after, ask) {
+		t.Errorf("Run nightly is offered before it is published, or not afterwards:\n%s\n%s", before, after)
+	}
 	found := func(text string) []string {
 		status, body := s.get(t, "/find?q="+url.QueryEscape(text))
 		if status != http.StatusOK {
 			t.Fatalf("GET = %d", status)
 		}
 		var hrefs []string
-		for part := range strings.SplitSeq(body, `href="`) {
+		for part := range strings.SplitSeq(body, ` href="`) {
 			if href, _, ok := strings.Cut(part, `"`); ok && strings.HasPrefix(href, "/") && !strings.Contains(href, "sprite") {
 				hrefs = append(hrefs, href)
 			}
@@ -48,6 +58,9 @@ func TestEverythingIsFoundByWhatIsSaidOfIt(t *testing.T) {
 		{"by its id, in small letters", strings.ToLower(string(orders)[18:]), []string{two}},
 		{"a run by what people see of its id", strings.ToLower(string(runID)[20:]), []string{"/runs/" + string(runID)}},
 		{"a run by its whole id", string(runID), []string{"/runs/" + string(runID)}},
+		{"a command", "new job", []string{"/jobs#new-job"}},
+		{"a screen by the way there", "go health", []string{"/health"}},
+		{"a workflow that is published, to run it", "run nightly", []string{"/workflows/" + string(nightly)}},
 		{"nothing", "no such thing", nil},
 	} {
 		got := found(tt.text)

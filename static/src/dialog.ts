@@ -31,6 +31,15 @@ export function startDialogs(): void {
     if (event.key === "Escape") document.querySelectorAll<HTMLDetailsElement>("details.drop[open]").forEach((drop) => (drop.open = false));
     if (event.key === "Escape") document.querySelector(".app")?.classList.remove("menu");
   });
+  // An address may name a dialog of its page, as those of the search do.
+  const named = () => {
+    const dialog = document.getElementById(location.hash.slice(1));
+    if (!(dialog instanceof HTMLDialogElement)) return;
+    history.replaceState(history.state, "", location.pathname + location.search); // it opens once
+    if (!dialog.open) dialog.showModal();
+  };
+  named();
+  addEventListener("hashchange", named);
   // A form with data-done closes its dialog once what it asked for is done.
   document.addEventListener("htmx:after:request", (event) => {
     const { ctx } = (event as CustomEvent<{ ctx: { sourceElement?: Element; response?: { status: number } } }>).detail;

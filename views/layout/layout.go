@@ -114,6 +114,17 @@ func headers(token string) string { return `{"X-CSRF-Token":"` + token + `"}` }
 type Hit struct {
 	Icon, Label, Kind, Href string
 	Why                     string // what else than the name is said of it and was looked for
+	Ask                     string // the dialog that opens over the page instead, where there is one
+}
+
+// Commands are what can be made from any page; each opens its dialog on its screen.
+func Commands() []Hit {
+	return []Hit{
+		{Icon: "plus", Label: "New workflow", Kind: "Command", Href: "/workflows#new-workflow"},
+		{Icon: "plus", Label: "New job", Kind: "Command", Href: "/jobs#new-job"},
+		{Icon: "plus", Label: "New crawler", Kind: "Command", Href: "/crawlers#new-crawler"},
+		{Icon: "upload", Label: "Import a workflow", Kind: "Command", Href: "/workflows#import-workflow"},
+	}
 }
 
 // Around puts content into the frame of page.
