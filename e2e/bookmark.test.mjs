@@ -230,10 +230,10 @@ test("a run that failed goes on from its page", async () => {
   assert.equal(await dialog.getByLabel("What becomes of legacy-csv-export").inputValue(), "again");
   assert.equal(await dialog.getByLabel("What becomes of raw-to-curated").inputValue(), "keep");
   await looked(page, "resume");
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Resume" }).click();
   await page.waitForURL((url) => String(url) !== first);
   await succeeded(page);
-  await page.getByText(/Goes on from run/).waitFor();
+  await page.getByText(/Resumes run/).waitFor();
   await page.locator("dog-canvas .node", { hasText: "raw-to-curated" }).filter({ hasText: "copied" }).waitFor();
   await shot(page, "resumed");
 });

@@ -34,7 +34,7 @@ for (const [width, height, theme] of [[1440, 900, "light"], [390, 844, "dark"]])
     await page.getByTestId("runs").locator("tbody a").first().click();
     await page.locator("#run-resume").click();
     const dialog = page.getByTestId("resume");
-    const goOn = dialog.getByRole("button", { name: "Go on" });
+    const goOn = dialog.getByRole("button", { name: "Resume" });
 
     await dialog.getByText("Had no turn, and may have one now: n.").waitFor();
     for (const job of "acdeghk") assert.equal(await what(dialog, job).locator("option:checked").innerText(), "Keep as it ended");
@@ -47,7 +47,7 @@ for (const [width, height, theme] of [[1440, 900, "light"], [390, 844, "dark"]])
     await what(dialog, "c").selectOption("keep");
     await dialog.getByText("done again when its trigger fires").waitFor({ state: "detached" });
     await goOn.click();
-    await page.getByText("Goes on from run").first().waitFor();
+    await page.getByText("Resumes run").first().waitFor();
 
     const id = new URL(page.url()).pathname.split("/").pop();
     const said = dogear(["run", "show", id]);

@@ -10,15 +10,18 @@ import (
 	"dogear/views/run"
 )
 
-// runAgain answers POST /runs/:id/again with a new run of the same. Where the run has
-// properties it asks for them first, filled in as they were.
+// runAgain answers POST /runs/:id/again with a new run of the same. It says first what
+// that does, and offers the properties filled in as they were.
 func (p *Pages) runAgain(c web.Ctx) error {
 	v, err := p.runView(c)
 	if err != nil {
 		return err
 	}
-	asked := run.PropertiesForm{View: v}
-	if sure := c.FormValue("sure") == "yes" || !web.IsFragment(c); !sure && asked.Some() {
+	asked, err := p.askedAgain(c.Request().Context(), v)
+	if err != nil {
+		return err
+	}
+	if c.FormValue("sure") != "yes" && web.IsFragment(c) {
 		web.ToBody(c)
 		return web.Render(c, http.StatusOK, run.AgainDialog(asked))
 	}
@@ -36,6 +39,39 @@ func (p *Pages) runAgain(c web.Ctx) error {
 	}
 	asked.Typed, asked.Wrong = typed, engine.MessageOf(err)
 	return web.Render(c, http.StatusUnprocessableEntity, run.AgainDialog(asked))
+}
+
+// askedAgain is the question whether the work of a run shall be done once more, with what
+// becomes of each of its jobs and crawlers as they are published now.
+func (p *Pages) askedAgain(ctx context.Context, v run.View) (run.OnceMore, error) {
+	asked := run.OnceMore{PropertiesForm: run.PropertiesForm{View: v}}
+	refs := []engine.Ref{{Kind: engine.Kind(v.Run.Kind), ID: v.Run.Object}}
+	if v.Run.Kind == engine.RunWorkflow {
+		now, err := p.Store.Workflow(ctx, v.Run.Object)
+		if engine.CodeOf(err) == engine.NotFound {
+			return asked, nil // the start says so
+		}
+		if err != nil {
+			return asked, err
+		}
+		refs, asked.Version = now.Refs(), now.Version
+	}
+	jobs, err := p.Store.Jobs(ctx)
+	if err != nil {
+		return asked, err
+	}
+	names, err := p.Store.Names(ctx)
+	for _, ref := range refs {
+		if ref.Kind == engine.KindCrawler {
+			asked.Works = append(asked.Works, run.OnceMoreWork{Name: names.Of(ref), Does: "Looks through its folders for tables again."})
+		}
+		for i := range jobs {
+			if ref.Kind == engine.KindJob && jobs[i].ID == ref.ID {
+				asked.Works = append(asked.Works, run.OnceMoreOfJob(jobs[i].Name, &jobs[i].JobBody, v.Run.Pick))
+			}
+		}
+	}
+	return asked, err
 }
 
 // again starts old once more, with changed laid over its properties.

@@ -124,9 +124,9 @@ func TestPublishAndRunAsksForTheStart(t *testing.T) {
 	_, run := s.get(t, path+"/publish?then=run")
 	s.shape = func(r *engine.Run) { r.Object, r.Trigger = id, nightly }
 	s.open(t, page.Config{Store: world{s.store, s}, Exec: e})
-	s.change(t, "/runs/"+string(runID)+"/again", url.Values{})
+	s.change(t, "/runs/"+string(runID)+"/again", url.Values{"sure": {"yes"}})
 	s.shape = func(r *engine.Run) { r.Object, r.Trigger = id, "01KBA5ZC9J6Q0V5W3D8M7N2P4Z" }
-	s.change(t, "/runs/"+string(runID)+"/again", url.Values{})
+	s.change(t, "/runs/"+string(runID)+"/again", url.Values{"sure": {"yes"}})
 
 	contains(t, "publish and run", run, "Start with", ">by hand</option>", ">nightly</option>")
 	if strings.Contains(publish, "Start with") {

@@ -72,15 +72,6 @@ func (v View) Differs(told map[string]string) []string {
 	})
 }
 
-// againLabel is the word of the button that does the run once more; it asks first where
-// there is something to ask for.
-func (v View) againLabel() string {
-	if (PropertiesForm{View: v}).Some() {
-		return "Run again…"
-	}
-	return "Run again"
-}
-
 // againWords go on after the name of the run that this one does once more.
 func (v View) againWords() string {
 	if len(v.Otherwise) == 0 {

@@ -224,7 +224,7 @@ func Remark(r engine.Run) string {
 	case len(r.Skips) > 0:
 		return skippedWords(r)
 	case r.Previous != "":
-		return "goes on from run " + show.Short(r.Previous)
+		return "resumes run " + show.Short(r.Previous)
 	case r.Repeats != "":
 		return "run " + show.Short(r.Repeats) + " once more"
 	case r.Pick != nil:
