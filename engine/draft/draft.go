@@ -48,6 +48,9 @@ type Op struct {
 	To   string                  `json:"to,omitempty"`
 	At   *engine.Point           `json:"at,omitempty"`
 	Move map[string]engine.Point `json:"move,omitempty"`
+	// Cards are the conditions that Tidy gives a place, though they are lines
+	// once they are built.
+	Cards []string `json:"cards,omitempty"`
 
 	// Trigger is the id that a connection of two nodes gives to the trigger it
 	// makes; with Join it adds the condition to that trigger instead.

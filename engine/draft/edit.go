@@ -45,7 +45,7 @@ func (e *edit) do(op Op) error {
 	case SetWorkflow:
 		return e.setWorkflow(op)
 	case Tidy:
-		e.body.Layout = graph.Layout(graph.New(e.body))
+		e.body.Layout = graph.Layout(graph.New(e.body), op.Cards...)
 		return nil
 	case Restore, Earlier:
 		return e.restore(op.Delta)

@@ -39,10 +39,11 @@ func (g *Graph) Size(card string) (width, height int) {
 
 // Layout places every card of the compact view in columns from left to right.
 // It is the same for the same graph. Unconnected parts stand below each other.
-func Layout(g *Graph) map[string]engine.Point {
+// Of the triggers that are pills those in cards get a place as well.
+func Layout(g *Graph, cards ...string) map[string]engine.Point {
 	places := map[string]engine.Point{}
 	top := margin
-	parts, loose := g.compact().parts()
+	parts, loose := g.compact(cards).parts()
 	for _, part := range parts {
 		part.rank()
 		part.addDummies()
@@ -82,12 +83,13 @@ type part struct {
 	columns [][]int
 }
 
-// compact is g with the triggers that are pills replaced by edges.
-func (g *Graph) compact() *part {
+// compact is g with the triggers that are pills replaced by edges, but for those in
+// cards.
+func (g *Graph) compact(cards []string) *part {
 	p := &part{}
 	at := map[string]int{}
 	for _, card := range g.cards {
-		if t := g.Trigger(engine.ID(card)); t != nil && Compact(t) {
+		if t := g.Trigger(engine.ID(card)); t != nil && Compact(t) && !slices.Contains(cards, card) {
 			continue
 		}
 		width, height := g.Size(card)

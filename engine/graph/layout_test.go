@@ -119,6 +119,29 @@ func assertApart(t *testing.T, g *graph.Graph, places map[string]engine.Point) {
 	}
 }
 
+// A condition that is a line once it is built gets a place among the columns while it
+// is drawn as a card.
+func TestLayoutPlacesAPillThatIsDrawnAsACard(t *testing.T) {
+	t.Parallel()
+	for name, body := range pictures() {
+		g := graph.New(body)
+		for _, trigger := range g.Triggers() {
+			if !graph.Compact(&trigger) {
+				continue
+			}
+			card := string(trigger.ID)
+			before, cond := graph.Layout(g), trigger.Predicate.Conditions[0].Ref.String()
+
+			places := graph.Layout(g, card)
+
+			at, ok := places[card]
+			if _, was := before[card]; was || !ok || at.X <= places[cond].X || len(places) != len(before)+1 {
+				t.Errorf("%s: %s stands at %v (%t), what it waits for at %v; want it to the right, and nothing else more", name, card, at, ok, places[cond])
+			}
+		}
+	}
+}
+
 func TestLayoutGolden(t *testing.T) {
 	t.Parallel()
 	for name, body := range pictures() {

@@ -8,6 +8,7 @@ import (
 
 	"dogear/engine"
 	"dogear/engine/draft"
+	"dogear/engine/graph"
 	"dogear/handlers/web"
 	"dogear/views/canvas"
 	"dogear/views/layout"
@@ -19,6 +20,8 @@ import (
 type runStore interface {
 	Runs(ctx context.Context, f engine.RunFilter) ([]engine.Run, error)
 	Run(ctx context.Context, id engine.ID) (engine.Run, error)
+	// Draft is where the cards of a workflow stand by now.
+	Draft(ctx context.Context, workflow engine.ID) (draft.Draft, error)
 	NodeRuns(ctx context.Context, run engine.ID) ([]engine.NodeRun, error)
 	// Names is how jobs and crawlers are called now.
 	Names(ctx context.Context) (draft.Names, error)
@@ -189,6 +192,9 @@ func (p *Pages) run(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := p.stand(c.Request().Context(), &v.Run); err != nil {
+		return err
+	}
 	v.Select(c.QueryParam("node"))
 	infos, err := p.infos(c.Request().Context(), &v)
 	if err != nil {
@@ -206,6 +212,23 @@ func (p *Pages) run(c web.Ctx) error {
 		Scripts: []string{"canvas.js"}, Styles: []string{"canvas.css"},
 		Wide: true,
 	}, run.Page(v, canvas.Canvas(v.Graph(infos)), run.Panel(node)))
+}
+
+// stand puts the cards of a run where they stand in the editor now: places are no part
+// of what runs (docs/adr/0052). A card that the workflow has no more finds a free place
+// beside its neighbours.
+func (p *Pages) stand(ctx context.Context, r *engine.Run) error {
+	if r.Kind != engine.RunWorkflow {
+		return nil
+	}
+	drawn, err := p.Store.Draft(ctx, r.Object)
+	if engine.CodeOf(err) == engine.NotFound {
+		return nil // deleted: the run stays as it was drawn
+	}
+	if err == nil {
+		r.Body.Layout = graph.Place(graph.New(&drawn.Body), drawn.Body.Layout)
+	}
+	return err
 }
 
 // infos says what the cards of a run are.

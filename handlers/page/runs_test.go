@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/draft"
 	"dogear/engine/exec"
 	"dogear/handlers/page"
 )
@@ -138,6 +139,31 @@ func TestADialogSaysWhatFollows(t *testing.T) {
 	}
 }
 
+// TestARunIsDrawnWhereItsCardsStandNow, though nothing was published since they were
+// moved.
+func TestARunIsDrawnWhereItsCardsStandNow(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	id := s.drawn(t, engine.Trigger{Name: "by hand", Type: engine.OnDemand})
+	card := "job-" + string(s.job)
+	ran, err := s.store.Workflow(t.Context(), id)
+	must(t, err)
+	s.shape = func(r *engine.Run) { r.Object, r.Body = id, ran.WorkflowBody }
+	drafts := draft.NewService(s.store, s.store, func(engine.ID, []draft.Entry) {}, func() time.Time { return noon })
+	drawn, err := drafts.Draft(t.Context(), id)
+	must(t, err)
+	_, before := s.get(t, "/runs/"+string(runID))
+	_, err = drafts.Save(t.Context(), id, "owner", draft.Patch{Base: drawn.Seq, Client: "tab", Ops: []draft.Op{{ID: "1", Kind: draft.Move, Card: card, Move: map[string]engine.Point{card: {X: 770, Y: 330}}}}})
+	must(t, err)
+
+	_, after := s.get(t, "/runs/"+string(runID))
+
+	if strings.Contains(before, `data-x="770"`) {
+		t.Error("the card stood there before it was moved")
+	}
+	contains(t, "the run", after, `data-x="770" data-y="330"`)
+}
+
 // TestARunThatSucceededIsNotResumed: nothing of it is left to do.
 func TestARunThatSucceededIsNotResumed(t *testing.T) {
 	t.Parallel()
@@ -177,7 +203,7 @@ func TestARunSaysWhereItComesFrom(t *testing.T) {
 
 	_, page := s.get(t, s.run("log"))
 
-	contains(t, "the page", page, "Goes on from run", "/runs/"+string(batchID), "Reads again beside the bookmarks", "Succeeded · copied", "Not done again")
+	contains(t, "the page", page, "Resumes run", "/runs/"+string(batchID), "Reads again beside the bookmarks", "Succeeded · copied", "Not done again")
 	if strings.Contains(page, "<script>alert") {
 		t.Error("the page holds a pattern as markup")
 	}

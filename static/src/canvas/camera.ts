@@ -74,8 +74,14 @@ export class Camera {
     this.show();
   }
 
-  // reveal pans just far enough that box can be seen.
-  reveal(box: Box): void {
+  // shows says whether the whole of box can be seen.
+  shows(box: Box): boolean {
+    const [left, top] = [box.x * this.k + this.x, box.y * this.k + this.y];
+    return left >= 0 && top >= 0 && left + box.w * this.k <= this.w && top + box.h * this.k <= this.h;
+  }
+
+  // reveal pans just far enough that box can be seen; anew also draws where nothing moves.
+  reveal(box: Box, anew = false): void {
     const edge = 24;
     const left = box.x * this.k + this.x;
     const top = box.y * this.k + this.y;
@@ -83,6 +89,7 @@ export class Camera {
     const dx = Math.max(edge - left, 0) || Math.min(w - edge - (left + box.w * this.k), 0);
     const dy = Math.max(edge - top, 0) || Math.min(h - edge - (top + box.h * this.k), 0);
     if (dx || dy) this.pan(dx, dy);
+    else if (anew) this.show();
   }
 
   middle(): Point {

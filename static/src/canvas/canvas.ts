@@ -7,6 +7,7 @@ import { Chosen } from "./chosen";
 import { startClipboard } from "./clipboard";
 import { Bench, Edits } from "./edits";
 import { Fallen } from "./fallen";
+import { Box } from "./geometry";
 import { Keyboard } from "./keyboard";
 import { find, showKeys } from "./keys";
 import { Choice, closeMenu, Search, Spot } from "./menu";
@@ -75,17 +76,27 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     // The first call comes with the first layout, before anything is painted.
     new ResizeObserver(([entry]) => {
       const { width, height } = entry!.contentRect;
+      const kept = this.keeps();
       this.camera.resize(width, height);
-      if (this.camera.steered) this.camera.show();
-      else this.begin();
+      if (!this.camera.steered) this.begin();
+      else if (kept) this.camera.reveal(kept, true);
+      else this.camera.show();
     }).observe(this.stage);
   }
 
   // begin is the first look: at the card that was asked for, where one was.
   private begin(): void {
     this.camera.begin(this.view.extent(), this.view.first());
-    const asked = this.view.boxes.get(new URLSearchParams(location.search).get("node") ?? "");
-    if (asked) this.camera.reveal(asked);
+    const asked = new URLSearchParams(location.search).get("node") ?? (this.runView && this.chosen.only);
+    const box = this.view.boxes.get(asked ?? "");
+    if (box) this.camera.reveal(box);
+  }
+
+  // keeps is the card that is chosen, where it can be seen: a stage that becomes smaller
+  // does not hide it.
+  private keeps(): Box | undefined {
+    const box = this.view.boxes.get(this.chosen.only ?? "");
+    return box && this.camera.shows(box) ? box : undefined;
   }
 
   get selection(): Set<string> {
@@ -394,7 +405,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
 
   // tidy shows all that it has put elsewhere.
   private async tidy(): Promise<void> {
-    this.edits?.act({ op: "tidy" });
+    this.edits?.act({ op: "tidy", cards: [...this.built] });
     await this.sync?.settled();
     this.camera.fit(this.view.extent());
   }

@@ -49,6 +49,7 @@ export interface Op {
   to?: string;
   at?: Point;
   move?: Record<string, Point>;
+  cards?: string[];
   trigger?: string;
   join?: boolean;
   logic?: Logic;
