@@ -249,6 +249,9 @@ func (e *Exec) refused(i *item, err error) {
 	case i.starts != nil && errors.Is(err, errNoRoomElsewhere):
 		e.block(i.starts.Ref)
 		e.line(*i.starts)
+	case i.waits != nil && errors.Is(err, errTold):
+		i.waits.Why = i.says
+		e.line(*i.waits)
 	case i.waits != nil && engine.CodeOf(err) != engine.Conflict:
 		e.line(*i.waits)
 	case i.waits != nil: // it was stopped meanwhile

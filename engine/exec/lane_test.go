@@ -322,8 +322,14 @@ func TestOfSeveralServersOneTellsWhatANodeWaitsForAnew(t *testing.T) {
 		}
 		events, err := h.store.Events(t.Context(), two.ID, 0)
 		must(t, err)
-		if len(events) > 12 {
-			t.Errorf("%d events, want that it is told when it changes: %+v", len(events), events)
+		told := 0
+		for _, e := range events {
+			if e.State == string(engine.Ready) {
+				told++
+			}
+		}
+		if told > 4 { // as it became ready, of the run, of the pool, and of another server's guess
+			t.Errorf("it was told %d times what it waits for, want when that changes: %+v", told, events)
 		}
 	})
 }

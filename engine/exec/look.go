@@ -171,6 +171,9 @@ func (e *Exec) gatherReady(ctx context.Context) error {
 	for i := range e.waiting {
 		known[e.waiting[i].Key()] = true
 	}
+	for key := range e.called { // they go back into the line, or start
+		known[key] = true
+	}
 	e.mu.Unlock()
 	for _, n := range ready {
 		if !known[n.Key()] && !n.NotBefore.After(e.Now()) {

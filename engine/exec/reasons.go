@@ -2,9 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dogear/engine"
+	"dogear/engine/flow"
 )
 
 // A waiting node says what it waits for as it was when it became ready. Later it may
@@ -41,8 +43,25 @@ func (e *Exec) tellReasons(ctx context.Context) {
 		return
 	}
 	for _, m := range e.misled(taken) {
-		e.push(item{step: e.start(m.node), waits: &m.node, says: m.why})
+		e.push(item{step: e.tell(m), waits: &m.node, says: m.why})
 	}
+}
+
+// errTold refuses to write what a node waits for where it says so already.
+var errTold = errors.New("the node says already what it waits for")
+
+// tell is the step in which a node says what it waits for; should it find a place by then,
+// it starts.
+func (e *Exec) tell(m misled) flow.Step {
+	step := e.start(m.node)
+	start := step.Decide
+	step.Decide = func(run engine.Run, st flow.State) (flow.Writes, error) {
+		if now, err := current(st, m.node.Key(), m.node.Fence); err == nil && now.Why == m.why {
+			return flow.Writes{}, errTold // another server was the oldest a moment ago
+		}
+		return start(run, st)
+	}
+	return step
 }
 
 // takenBeside is what is taken of each seat on all servers. A server that is alone, or
