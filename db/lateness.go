@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,31 +20,26 @@ const (
 	lateMost = 20
 )
 
-// overdue are the due times that have come and have no run yet; begunLate the
-// runs of schedules whose first node began to work later than it should have,
-// or has not by now. Where that waited for what a person has set, the run is as late
-// as it was made: a node says what it waits for, and the event of its start what it
-// waited for.
+// beginnings are those of the newest runs of schedules. Whether one was held back a node
+// that waits says, and else the event of the first start.
 const (
-	overdue = `SELECT s.workflow_id, o.name, '', s.next_at, CAST(? AS BIGINT) - s.next_at, 1 FROM schedule AS s JOIN object AS o ON o.id = s.workflow_id
-WHERE s.next_at > 0 AND s.next_at < ? ORDER BY s.next_at LIMIT ?`
-	begunLate = `SELECT object_id, name, id, due, since - due, CASE WHEN since = until THEN 1 ELSE 0 END FROM (
-  SELECT object_id, name, id, due, until, CASE
-    WHEN began IS NULL AND EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = id AND n.state = 'ready' AND ({why})) THEN made
-    WHEN began IS NOT NULL AND ({event}) THEN made
-    ELSE coalesce(began, nullif(ended, 0), until) END AS since
+	beginnings = `SELECT object_id, name, id, due, made, ended, coalesce(began, 0), CASE
+    WHEN began IS NULL AND EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = id AND n.state = 'ready' AND ({why})) THEN 1
+    WHEN began IS NOT NULL AND ({event}) THEN 1 ELSE 0 END
   FROM (
-    SELECT r.object_id, r.name, r.id, r.due, r.ended, r.started AS made, CAST(? AS BIGINT) AS until,
+    SELECT r.object_id, r.name, r.id, r.due, r.ended, r.started AS made,
       (SELECT min(n.started) FROM node_run AS n WHERE n.run_id = r.id AND n.started <> 0) AS began,
-      (SELECT s.events FROM step AS s WHERE s.run_id = r.id
-        AND (s.events LIKE '%"state":"starting"%' OR s.events LIKE '%"kind":"node"%"state":"running"%') ORDER BY s.first LIMIT 1) AS begins
+      ({starting}) AS begins
     FROM (SELECT object_id, name, id, due, started, ended FROM run WHERE id >= ? AND due <> 0 AND previous = '' ORDER BY id DESC LIMIT ?) AS r
-  ) AS scheduled
-) AS measured WHERE since - due > ? ORDER BY id DESC LIMIT ?`
+  ) AS scheduled ORDER BY id DESC`
+	// starting are the events of the step in which the first node of a run started.
+	starting = `SELECT s.events FROM step AS s WHERE s.run_id = {run}
+        AND (s.events LIKE '%"state":"starting"%' OR s.events LIKE '%"kind":"node"%"state":"running"%') ORDER BY s.first LIMIT 1`
 )
 
-// lateRuns is begunLate with what people set in it.
-var lateRuns = strings.NewReplacer("{why}", heldBack("n.why LIKE '%s%%'"), "{event}", heldBack(`begins LIKE '%%"text":"%s%%'`)).Replace(begunLate)
+// begun is beginnings with what people set in it.
+var begun = strings.NewReplacer("{why}", heldBack("n.why LIKE '%s%%'"), "{event}", heldBack(`begins LIKE '%%"text":"%s%%'`),
+	"{starting}", startingOf("r.id")).Replace(beginnings)
 
 // heldBack is a condition that one of engine.SetByPeople is found in a column by pattern.
 func heldBack(pattern string) string {
@@ -53,34 +50,75 @@ func heldBack(pattern string) string {
 	return strings.Join(any, " OR ")
 }
 
+func startingOf(run string) string { return strings.Replace(starting, "{run}", run, 1) }
+
 // LateStarts lists the due times of the last day whose runs began to work more
 // than engine.TooLate after them, or do not yet: those without a run first, then
 // the newest runs.
 func (s *Store) LateStarts(ctx context.Context, now time.Time) ([]engine.LateStart, error) {
-	late, err := s.lateStarts(ctx, overdue, micros(now), micros(now.Add(-engine.TooLate)), lateMost)
+	late, err := s.overdue(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	since := string(engine.LeastID(now.Add(-lateWithin)))
-	begun, err := s.lateStarts(ctx, lateRuns, micros(now), since, lateAmong, engine.TooLate.Microseconds(), lateMost)
-	return append(late, begun...), err
-}
-
-func (s *Store) lateStarts(ctx context.Context, query string, args ...any) ([]engine.LateStart, error) {
-	rows, err := s.read.DB.QueryContext(ctx, s.bind(query), args...)
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(begun), string(engine.LeastID(now.Add(-lateWithin))), lateAmong)
 	if err != nil {
 		return nil, fmt.Errorf("list late starts: %w", err)
 	}
 	defer rows.Close()
-	var all []engine.LateStart
-	for rows.Next() {
+	for n := 0; rows.Next() && n < lateMost; {
 		var l engine.LateStart
-		var due, late int64
-		if err := rows.Scan(&l.Workflow, &l.Name, &l.Run, &due, &late, &l.Waits); err != nil {
+		var due, made, ended, began int64
+		var held bool
+		if err := rows.Scan(&l.Workflow, &l.Name, &l.Run, &due, &made, &ended, &began, &held); err != nil {
 			return nil, fmt.Errorf("list late starts: %w", err)
 		}
-		l.Due, l.Late = instant(due), time.Duration(late)*time.Microsecond
+		b := engine.Beginning{Due: instant(due), Made: instant(made), Began: instant(began), Ended: instant(ended), Held: held}
+		l.Due, l.Late, l.Waits = b.Due, b.Late(now), b.Waits()
+		if l.Late > engine.TooLate {
+			late = append(late, l)
+			n++
+		}
+	}
+	return late, rows.Err()
+}
+
+// overdue lists the due times that have come and have no run yet.
+func (s *Store) overdue(ctx context.Context, now time.Time) ([]engine.LateStart, error) {
+	rows, err := s.read.DB.QueryContext(ctx, s.bind(`SELECT s.workflow_id, o.name, s.next_at FROM schedule AS s JOIN object AS o ON o.id = s.workflow_id
+WHERE s.next_at > 0 AND s.next_at < ? ORDER BY s.next_at LIMIT ?`), micros(now.Add(-engine.TooLate)), lateMost)
+	if err != nil {
+		return nil, fmt.Errorf("list overdue schedules: %w", err)
+	}
+	defer rows.Close()
+	var all []engine.LateStart
+	for rows.Next() {
+		l := engine.LateStart{Waits: true}
+		var due int64
+		if err := rows.Scan(&l.Workflow, &l.Name, &due); err != nil {
+			return nil, fmt.Errorf("list overdue schedules: %w", err)
+		}
+		l.Due, l.Late = instant(due), now.Sub(instant(due))
 		all = append(all, l)
 	}
 	return all, rows.Err()
+}
+
+// Waited is what the first node of a run to start had waited for, in words; "" where none
+// has started, or waited for nothing.
+func (s *Store) Waited(ctx context.Context, run engine.ID) (string, error) {
+	var text string
+	err := s.read.DB.QueryRowContext(ctx, s.bind(startingOf("?")), string(run)).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask what run %s waited for: %w", run, err)
+	}
+	events, err := decode[[]storedEvent](text)
+	for _, e := range events {
+		if e.Kind == "node" && (e.State == string(engine.Starting) || e.State == string(engine.Running)) {
+			return e.Text, err
+		}
+	}
+	return "", err
 }

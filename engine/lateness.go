@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,43 +24,62 @@ func SetByPeople() []string {
 	return []string{WaitsForPool, WaitsForPlace, WaitsForOther, WaitsToGoOn}
 }
 
-// heldBack reports a node run that waits for such a thing.
-func (n *NodeRun) heldBack() bool {
-	for _, lead := range SetByPeople() {
-		if strings.HasPrefix(n.Waits(), lead) {
-			return true
-		}
-	}
-	return false
+// HeldBack reports that words say of a node run that it waits, or waited, for such a
+// thing.
+func HeldBack(words string) bool {
+	return slices.ContainsFunc(SetByPeople(), func(lead string) bool { return strings.HasPrefix(words, lead) })
 }
 
-// Late is how long after the due time of its schedule the first job or crawler
-// of r began to work, or has been waited for until now. Without nodes it is how
-// long after it r was made, and so it is while the first of them waits for what a
-// person has set. A run that no schedule was due for, or that goes on from another
-// one, is not late.
-func (r *Run) Late(nodes []NodeRun, now time.Time) time.Duration {
-	if r.Due.IsZero() || r.Previous != "" {
+// Beginning is what is known of how a run of a schedule began.
+type Beginning struct {
+	Due, Made time.Time
+	Began     time.Time // when the first of its nodes did; zero while none has
+	Ended     time.Time // zero while it has not
+	// Held says that its first work waits, or waited, for what a person has set.
+	Held bool
+}
+
+// Late is how long after its due time the run began to work, or has been waited for until
+// now. One that is held back is as late as it was made. Pages, Health, the command line
+// and the metrics all go by this.
+func (b Beginning) Late(now time.Time) time.Duration {
+	at := now
+	switch {
+	case b.Held:
+		at = b.Made
+	case !b.Began.IsZero():
+		at = b.Began
+	case !b.Ended.IsZero():
+		at = b.Ended
+	}
+	return max(0, at.Sub(b.Due))
+}
+
+// Waits reports that such a run has not begun to work, and could.
+func (b Beginning) Waits() bool { return b.Began.IsZero() && b.Ended.IsZero() && !b.Held }
+
+// Late is how late r began, as Beginning has it, with its nodes and what the first of them
+// to start had waited for. Without nodes it is how long after the due time r was made. A
+// run that no schedule was due for, or that goes on from another one, is not late.
+func (r *Run) Late(nodes []NodeRun, waited string, now time.Time) time.Duration {
+	if !r.Scheduled() {
 		return 0
 	}
-	began, held := time.Time{}, len(nodes) == 0
+	b := Beginning{Due: r.Due, Made: r.Started, Ended: r.Ended, Held: len(nodes) == 0}
 	for i := range nodes {
-		held = held || nodes[i].heldBack()
-		if at := nodes[i].Started; !at.IsZero() && (began.IsZero() || at.Before(began)) {
-			began = at
+		b.Held = b.Held || HeldBack(nodes[i].Waits())
+		if at := nodes[i].Started; !at.IsZero() && (b.Began.IsZero() || at.Before(b.Began)) {
+			b.Began = at
 		}
 	}
-	switch {
-	case !began.IsZero():
-	case held:
-		began = r.Started
-	case r.Open():
-		began = now
-	default:
-		began = r.Ended
+	if !b.Began.IsZero() {
+		b.Held = HeldBack(waited)
 	}
-	return max(0, began.Sub(r.Due))
+	return b.Late(now)
 }
+
+// Scheduled reports whether r is the run of a due time, and goes on from no other.
+func (r *Run) Scheduled() bool { return !r.Due.IsZero() && r.Previous == "" }
 
 // Coming says when a schedule starts its next run.
 type Coming struct {

@@ -15,20 +15,24 @@ func TestD17ARunIsAsLateAsItsFirstWork(t *testing.T) {
 		run   engine.Run
 		nodes []engine.NodeRun
 		want  time.Duration
+		// waited is what the first to start had waited for.
+		waited string
 	}{
-		"its first work counts":        {engine.Run{Due: noon, Started: noon.Add(time.Second)}, []engine.NodeRun{node(42 * time.Minute), node(43 * time.Minute)}, 42 * time.Minute},
-		"nothing works yet":            {engine.Run{Due: noon, Started: noon.Add(time.Second)}, []engine.NodeRun{{}}, time.Hour},
-		"nothing ever worked":          {engine.Run{Due: noon, Started: noon, Ended: noon.Add(30 * time.Minute)}, []engine.NodeRun{{}}, 30 * time.Minute},
-		"its first waits for a pool":   {engine.Run{Due: noon, Started: noon.Add(time.Second)}, []engine.NodeRun{{State: engine.Ready, Why: engine.WaitsForPlace + "x"}}, time.Second},
-		"its first waits for a slot":   {engine.Run{Due: noon, Started: noon.Add(time.Second)}, []engine.NodeRun{{State: engine.Ready, Why: "waits for one of the server's slots"}}, time.Hour},
-		"its second waits for a pool":  {engine.Run{Due: noon, Started: noon.Add(time.Second)}, []engine.NodeRun{node(time.Minute), {State: engine.Ready, Why: engine.WaitsForPlace + "x"}}, time.Minute},
-		"of a list":                    {engine.Run{Due: noon, Started: noon.Add(3 * time.Minute)}, nil, 3 * time.Minute},
-		"a clock that was set back":    {engine.Run{Due: noon, Started: noon.Add(-time.Second)}, nil, 0},
-		"no schedule":                  {engine.Run{Started: noon}, []engine.NodeRun{node(time.Hour)}, 0},
-		"it goes on from one long ago": {engine.Run{Due: noon, Previous: "x", Started: noon.Add(time.Hour)}, nil, 0},
+		"its first work counts":        {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute), node(43 * time.Minute)}, want: 42 * time.Minute},
+		"its first waited for a pool":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute)}, waited: engine.WaitsForPlace + "x", want: time.Second},
+		"its first waited for a slot":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute)}, waited: "waits for one of the server's slots", want: 42 * time.Minute},
+		"nothing works yet":            {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{{}}, want: time.Hour},
+		"nothing ever worked":          {run: engine.Run{Due: noon, Started: noon, Ended: noon.Add(30 * time.Minute)}, nodes: []engine.NodeRun{{}}, want: 30 * time.Minute},
+		"its first waits for a pool":   {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{{State: engine.Ready, Why: engine.WaitsForPlace + "x"}}, want: time.Second},
+		"its first waits for a slot":   {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{{State: engine.Ready, Why: "waits for one of the server's slots"}}, want: time.Hour},
+		"its second waits for a pool":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(time.Minute), {State: engine.Ready, Why: engine.WaitsForPlace + "x"}}, want: time.Minute},
+		"of a list":                    {run: engine.Run{Due: noon, Started: noon.Add(3 * time.Minute)}, want: 3 * time.Minute},
+		"a clock that was set back":    {run: engine.Run{Due: noon, Started: noon.Add(-time.Second)}},
+		"no schedule":                  {run: engine.Run{Started: noon}, nodes: []engine.NodeRun{node(time.Hour)}},
+		"it goes on from one long ago": {run: engine.Run{Due: noon, Previous: "x", Started: noon.Add(time.Hour)}},
 	}
 	for name, tt := range tests {
-		if got := tt.run.Late(tt.nodes, noon.Add(time.Hour)); got != tt.want {
+		if got := tt.run.Late(tt.nodes, tt.waited, noon.Add(time.Hour)); got != tt.want {
 			t.Errorf("%s: late by %s, want %s", name, got, tt.want)
 		}
 	}

@@ -24,6 +24,7 @@ func TestD17LateStartsAreListed(t *testing.T) {
 		must(t, err)
 		_, err = store.PublishWorkflow(t.Context(), id, 0, nil, "owner", dbtest.Noon, func(engine.Trigger) time.Time { return dbtest.Noon.Add(-minutes) })
 		must(t, err)
+		waited := map[string]string{} // of a run by name, before it started
 		run := func(name string, due, began time.Time, change func(*engine.Run), nodes ...engine.NodeRun) {
 			r := engine.Run{ID: engine.NewID(dbtest.Noon.Add(-time.Hour)), Kind: engine.RunWorkflow, Object: id, Name: name, By: "schedule", Due: due, Started: dbtest.Noon.Add(-time.Hour)}
 			if change != nil {
@@ -44,6 +45,8 @@ func TestD17LateStartsAreListed(t *testing.T) {
 				return flow.Writes{Run: r, Nodes: nodes, Events: events, OpenNodes: len(nodes)}, nil
 			}}})
 			must(t, w[0].Err)
+			waited[name], err = store.Waited(t.Context(), r.ID)
+			must(t, err)
 		}
 		hour := dbtest.Noon.Add(-time.Hour)
 		run("late", hour, hour.Add(minutes), nil)
@@ -81,6 +84,11 @@ func TestD17LateStartsAreListed(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("late starts = %q, want %q", got, want)
+		}
+		for name, want := range map[string]string{"waited for a pool": pool, "waited for a slot": slot, "waits for a pool": "", "in time": ""} {
+			if got := waited[name]; got != want {
+				t.Errorf("what %q waited for is %q, want %q", name, got, want)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -23,6 +24,9 @@ type metrics struct {
 	begun    prometheus.Histogram // of their work
 	overdue  prometheus.Gauge
 	broken   *prometheus.GaugeVec
+	// held are the node runs that were claimed after they had waited for what a person
+	// has set, until they work: the event of their claim alone says so.
+	held sync.Map
 }
 
 // lateBuckets reach from what nobody notices to what somebody should have been
@@ -62,8 +66,8 @@ func (m *metrics) count(w flow.Writes) {
 		m.runs.WithLabelValues(string(w.Run.Outcome)).Inc()
 	}
 	for _, n := range w.Nodes {
-		if n.State == engine.Running && n.Attempt == 1 && n.By == w.Run.Trigger && !w.Run.Due.IsZero() && w.Run.Previous == "" {
-			m.begun.Observe(n.Started.Sub(w.Run.Due).Seconds())
+		if w.Run.Scheduled() && n.Attempt == 1 && n.By == w.Run.Trigger {
+			m.begins(&w, &n)
 		}
 		if !n.State.Done() {
 			continue
@@ -71,6 +75,24 @@ func (m *metrics) count(w flow.Writes) {
 		m.nodes.WithLabelValues(string(n.State)).Inc()
 		m.rows.Add(float64(n.Counts.RowsIn))
 		m.bytes.Add(float64(n.Counts.BytesIn))
+	}
+}
+
+// begins observes how late a node began to work that its schedule starts.
+func (m *metrics) begins(w *flow.Writes, n *engine.NodeRun) {
+	for _, e := range w.Events {
+		claims := e.State == string(engine.Starting) || e.State == string(engine.Running)
+		if claims && e.Card == n.Ref.String() && e.Start == n.Start && e.Attempt == n.Attempt && engine.HeldBack(e.Text) {
+			m.held.Store(n.Key(), true)
+		}
+	}
+	if n.State != engine.Running && !n.State.Done() {
+		return
+	}
+	_, held := m.held.LoadAndDelete(n.Key())
+	if n.State == engine.Running {
+		b := engine.Beginning{Due: w.Run.Due, Made: w.Run.Started, Began: n.Started, Held: held}
+		m.begun.Observe(b.Late(n.Started).Seconds())
 	}
 }
 
