@@ -306,6 +306,36 @@ print("after", file=sys.std%s)
 	}
 }
 
+// TestAnOutputThatIsEmptiedAndGrowsIsRead from its start, although it is longer by then than
+// what was copied of it, or just as long.
+func TestAnOutputThatIsEmptiedAndGrowsIsRead(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string]int{"longer": 2000, "just as long": 1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, copied := newHost(), filepath.Join(t.TempDir(), "copied")
+			go func() {
+				h.await(t, "out old 999")
+				_ = os.WriteFile(copied, nil, 0o600)
+			}()
+
+			result, err := runnerOf(t).Run(t.Context(), attempt(t, engine.ScriptJob{Body: fmt.Sprintf(`import os, time
+os.write(1, b"".join(b"old %%03d\n" %% i for i in range(1000)))
+while not os.path.exists(%q): time.sleep(0.01)
+new = b"".join(b"new %%03d\n" %% i for i in range(%d))
+os.ftruncate(1, 0)
+os.write(1, new)
+`, copied, lines)}), h)
+			must(t, err)
+
+			log := h.log()
+			if result.State != engine.Succeeded || !strings.Contains(log, "out old 999\nwarn the script has emptied") || strings.Count(log, "out new ") != lines {
+				t.Errorf("got %s and %d lines of %d, with %q", result.State, strings.Count(log, "out new "), lines, log[max(0, len(log)-300):])
+			}
+		})
+	}
+}
+
 // TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone: it is neither read, nor
 // cut, nor waited for.
 func TestWhatAScriptPutsInThePlaceOfItsOutputsIsLeftAlone(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 
 	"dogear/engine"
@@ -36,11 +37,19 @@ type tail struct {
 	seen runner.Logged // what the log had already when this tail began
 	at   int64         // of the file, up to which lines are copied
 	full bool
+	// changed is when the file that was last looked at was written, and before what stands
+	// in it just before at: by these is seen that it was emptied and has grown as far again.
+	changed time.Time
+	before  []byte
 }
+
+// lastSeen is how many bytes of a file are looked at again.
+const lastSeen = 64
 
 // copy copies the lines that are whole, and with all the rest too.
 func (t *tail) copy(all bool) {
-	if info, err := os.Lstat(filepath.Join(t.of.Dir, t.name)); err != nil || info.Size() == t.at {
+	info, err := os.Lstat(filepath.Join(t.of.Dir, t.name))
+	if err != nil || info.Size() == t.at && info.ModTime().Equal(t.changed) {
 		return // nothing was written yet, or nothing more
 	}
 	file, err := t.of.Output(t.name)
@@ -51,8 +60,9 @@ func (t *tail) copy(all bool) {
 		return
 	}
 	defer file.Close()
+	t.changed = info.ModTime()
 	size := t.cut(file)
-	if size < t.at {
+	if size < t.at || !t.stands(file) {
 		t.begin("missing")
 	}
 	t.read(file, size, all)
@@ -73,10 +83,19 @@ func (t *tail) read(file *os.File, size int64, all bool) {
 		ended := all && t.at+int64(n) == size
 		used := t.take(buffer[:n], ended)
 		t.at += int64(used)
+		t.before = append(t.before, buffer[:used]...)
+		t.before = bytes.Clone(t.before[max(0, len(t.before)-lastSeen):])
 		if used == 0 || n < piece && !ended {
 			return
 		}
 	}
+}
+
+// stands reports whether what was copied last still stands in the file.
+func (t *tail) stands(file *os.File) bool {
+	now := make([]byte, len(t.before))
+	n, _ := file.ReadAt(now, t.at-int64(len(now)))
+	return bytes.Equal(now[:n], t.before)
 }
 
 // cause is an error without the path of a folder of the server.
@@ -89,7 +108,7 @@ func cause(err error) error {
 
 // begin goes to the start of a file that the script has emptied.
 func (t *tail) begin(lines string) {
-	t.at, t.seen.Lines = 0, 0
+	t.at, t.seen.Lines, t.before = 0, 0, nil
 	t.host.Log(runner.Warn, fmt.Sprintf("the script has emptied the file that takes what it writes, as > /dev/std%s does in a shell; lines that it wrote just before may be %s here. Write >&%d instead.", t.name, lines, t.number()))
 }
 
