@@ -28,9 +28,20 @@ func TestARunSaysWhoStoppedIt(t *testing.T) {
 		"a node that goes on":     {engine.Run{}, engine.NodeRun{State: engine.Ready, Why: "waits for one of the server's slots"}, ""},
 	} {
 		v := View{Run: tt.run, Nodes: []engine.NodeRun{tt.node}, Now: noon}
+
 		var page strings.Builder
 		if err := began(v).Render(t.Context(), &page); err != nil {
 			t.Fatal(err)
+		}
+		if _, by, _ := strings.Cut(tt.want, "|"); !strings.Contains(page.String(), by) {
+			t.Errorf("%s: the page does not say %q: %s", name, by, page.String())
+		}
+		page.Reset()
+		if err := Head(v).Render(t.Context(), &page); err != nil {
+			t.Fatal(err)
+		}
+		if says := strings.Contains(page.String(), ">by mary<"); says != (tt.run.StopBy != "") {
+			t.Errorf("%s: its head says who: %v", name, says)
 		}
 
 		got := ""
@@ -43,9 +54,6 @@ func TestARunSaysWhoStoppedIt(t *testing.T) {
 
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
-		if _, by, _ := strings.Cut(tt.want, "|"); !strings.Contains(page.String(), by) {
-			t.Errorf("%s: the page does not say %q: %s", name, by, page.String())
 		}
 	}
 }
