@@ -49,7 +49,7 @@ const lastSeen = 64
 // copy copies the lines that are whole, and with all the rest too.
 func (t *tail) copy(all bool) {
 	info, err := os.Lstat(filepath.Join(t.of.Dir, t.name))
-	if err != nil || info.Size() == t.at && info.ModTime().Equal(t.changed) {
+	if err != nil || info.Size() == t.at && (t.at == 0 || info.ModTime().Equal(t.changed)) {
 		return // nothing was written yet, or nothing more
 	}
 	file, err := t.of.Output(t.name)
