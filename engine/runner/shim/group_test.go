@@ -87,7 +87,10 @@ func TestAScriptInAnotherGroupIsAskedToEnd(t *testing.T) {
 	t.Parallel()
 	c := command(t, `import os, signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
-os.setpgid(0, os.getppid())
+other = os.fork()
+if other == 0: os.setpgid(0, 0); time.sleep(600)
+while os.getpgid(other) != other: time.sleep(0.01)
+os.setpgid(0, other)
 print("up", flush=True)
 while True: time.sleep(60)`)
 	c.Program = "/usr/bin/python3"
