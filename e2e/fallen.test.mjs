@@ -71,6 +71,21 @@ test("all that failed is gone through, by buttons and by keys, while the run goe
   await looked(page, "fallen");
 });
 
+test("the failed node that a run opens at can be seen, and stays so when the window becomes smaller", async () => {
+  const page = await house.page(at, { width: 900, height: 500 });
+  await page.locator("dog-canvas.ready").waitFor();
+  const seen = () => page.waitForFunction(() => {
+    const [card, stage] = [".node[aria-selected=true]", ".stage"].map((e) => document.querySelector(`dog-canvas ${e}`)?.getBoundingClientRect());
+    return card && card.left >= stage.left && card.top >= stage.top && card.right <= stage.right && card.bottom <= stage.bottom;
+  });
+  await page.locator("#run-turn", { hasText: "of 3" }).waitFor();
+  await seen();
+  await page.getByRole("button", { name: "Previous node that failed" }).click();
+  await seen();
+  await page.setViewportSize({ width: 760, height: 420 });
+  await seen();
+});
+
 test("a stop asks, and names what works and for how long; Escape lets it go on, Enter stops", async () => {
   const page = await house.page(at);
   await page.locator("dog-canvas.ready").waitFor();

@@ -89,7 +89,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     this.camera.begin(this.view.extent(), this.view.first());
     const asked = new URLSearchParams(location.search).get("node") ?? (this.runView && this.chosen.only);
     const box = this.view.boxes.get(asked ?? "");
-    if (box) this.camera.reveal(box);
+    if (box && !this.camera.shows(box)) this.camera.reveal(box);
   }
 
   // keeps is the card that is chosen, where it can be seen: a stage that becomes smaller
