@@ -148,6 +148,15 @@ func (s *Store) Crawler(ctx context.Context, id engine.ID) (engine.Crawler, erro
 	return crawler(&row)
 }
 
+// CrawlerNamed returns the published version of the crawler with that name.
+func (s *Store) CrawlerNamed(ctx context.Context, name string) (engine.Crawler, error) {
+	row, err := s.objectNamed(ctx, engine.KindCrawler, name)
+	if err != nil {
+		return engine.Crawler{}, err
+	}
+	return crawler(&row)
+}
+
 // CrawlerDraft returns a crawler as it is being edited.
 func (s *Store) CrawlerDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.CrawlerBody], error) {
 	row, err := s.object(ctx, s.read.DB, engine.KindCrawler, id, false)

@@ -24,6 +24,7 @@ type command struct {
 	Serve    serve        `cmd:"" help:"Start the server."`
 	Workflow cli.Workflow `cmd:"" help:"List, show, run, export, import and delete workflows; list and bring back their versions."`
 	Job      cli.Job      `cmd:"" help:"List jobs and run one alone."`
+	Crawler  cli.Crawler  `cmd:"" help:"List crawlers and run one alone."`
 	Run      cli.Run      `cmd:"" help:"List, show, stop, pause and resume runs, skip and stop their nodes, and read their logs."`
 	Trigger  cli.Trigger  `cmd:"" help:"Turn triggers on and off."`
 	Event    cli.Event    `cmd:"" help:"Send events to event triggers."`

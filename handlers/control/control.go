@@ -28,6 +28,9 @@ type Store interface {
 	Jobs(ctx context.Context) ([]engine.Job, error)
 	JobNamed(ctx context.Context, name string) (engine.Job, error)
 	JobDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.JobBody], error)
+	Crawlers(ctx context.Context) ([]engine.Crawler, error)
+	CrawlerNamed(ctx context.Context, name string) (engine.Crawler, error)
+	CrawlerDraft(ctx context.Context, id engine.ID) (engine.Draft[engine.CrawlerBody], error)
 	// DiscardDraft makes a job or crawler again what is published of it.
 	DiscardDraft(ctx context.Context, ref engine.Ref, base int64) error
 	Workflows(ctx context.Context) ([]engine.Workflow, error)
@@ -184,14 +187,16 @@ func New(cfg Config) http.Handler {
 		"POST /pool":        c.setPool,
 		"POST /pool/delete": c.deletePool,
 
-		"POST /event":             c.sendEvent,
-		"GET /jobs":               c.jobs,
-		"POST /job":               c.startJob,
-		"GET /job/draft":          c.jobDraft,
-		"POST /job/draft/discard": c.discardJob,
-		"GET /bookmarks":          c.bookmarks,
-		"GET /bookmark":           c.bookmark,
-		"POST /bookmark":          c.move,
+		"POST /event":         c.sendEvent,
+		"GET /jobs":           c.jobs,
+		"POST /job":           c.startJob,
+		"GET /crawlers":       c.crawlers,
+		"POST /crawler":       c.startCrawler,
+		"GET /draft":          c.showPart,
+		"POST /draft/discard": c.discardPart,
+		"GET /bookmarks":      c.bookmarks,
+		"GET /bookmark":       c.bookmark,
+		"POST /bookmark":      c.move,
 
 		"GET /bookmark/plan":     c.waiting,
 		"POST /bookmark/plan":    c.preview,

@@ -15,18 +15,19 @@ type Discarded struct {
 	Changes   []draft.Change `json:"changes,omitempty"` // what was lost; none where only places of cards differed
 }
 
-// JobDraft is how the draft of a job differs from what is published of it.
-type JobDraft struct {
+// PartDraft is how the draft of a job or crawler differs from what is published of it.
+type PartDraft struct {
 	engine.Head
 	Open   bool          `json:"open"` // it differs
 	Seq    int64         `json:"seq"`
 	Fields []draft.Field `json:"fields,omitempty"` // from what is published to the draft
 }
 
-// DiscardJob asks that the draft of a job become what is published.
-type DiscardJob struct {
-	Job string `json:"job"`
-	Seq int64  `json:"seq"` // of the draft as whoever asks has seen it
+// DiscardPart asks that the draft of a job or crawler become what is published.
+type DiscardPart struct {
+	Kind engine.Kind `json:"kind"`
+	Name string      `json:"name"`
+	Seq  int64       `json:"seq"` // of the draft as whoever asks has seen it
 }
 
 // discardWorkflow answers POST /workflow/discard. An undo in the editor takes it back.
@@ -65,36 +66,55 @@ func (c *control) discarded(ctx context.Context, w *engine.Workflow) (Discarded,
 	return gone, err
 }
 
-// jobDraft answers GET /job/draft?name=… with how the draft of a job differs.
-func (c *control) jobDraft(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	job, err := c.Store.JobNamed(ctx, r.FormValue("name"))
-	if err != nil {
-		return err
+// part returns the id of the job or crawler of a name, and how its draft differs.
+func (c *control) part(ctx context.Context, kind engine.Kind, name string) (PartDraft, error) {
+	switch kind {
+	case engine.KindJob:
+		job, err := c.Store.JobNamed(ctx, name)
+		if err != nil {
+			return PartDraft{}, err
+		}
+		drawn, err := c.Store.JobDraft(ctx, job.ID)
+		return partDraft(drawn, err, func() []draft.Field { return draft.JobFields(job.JobBody, drawn.Body, nil) })
+	case engine.KindCrawler:
+		crawler, err := c.Store.CrawlerNamed(ctx, name)
+		if err != nil {
+			return PartDraft{}, err
+		}
+		drawn, err := c.Store.CrawlerDraft(ctx, crawler.ID)
+		return partDraft(drawn, err, func() []draft.Field { return draft.CrawlerFields(crawler.CrawlerBody, drawn.Body, nil) })
 	}
-	drawn, err := c.Store.JobDraft(ctx, job.ID)
-	if err != nil {
-		return err
-	}
-	view := JobDraft{Head: job.Head, Open: drawn.Open, Seq: drawn.Seq}
-	if drawn.Open {
-		view.Fields = draft.JobFields(job.JobBody, drawn.Body, nil)
-	}
-	return answer(w, view)
+	return PartDraft{}, engine.Errorf(engine.Invalid, "%q is neither job nor crawler.", kind)
 }
 
-// discardJob answers POST /job/draft/discard with what is published. It cannot be taken back.
-func (c *control) discardJob(w http.ResponseWriter, r *http.Request) error {
-	ask, err := read[DiscardJob](w, r)
+func partDraft[B any](d engine.Draft[B], err error, fields func() []draft.Field) (PartDraft, error) {
+	if err != nil || !d.Open {
+		return PartDraft{Head: d.Head, Seq: d.Seq}, err
+	}
+	return PartDraft{Head: d.Head, Open: true, Seq: d.Seq, Fields: fields()}, nil
+}
+
+// showPart answers GET /draft?kind=…&name=… with how the draft of a job or crawler differs.
+func (c *control) showPart(w http.ResponseWriter, r *http.Request) error {
+	part, err := c.part(r.Context(), engine.Kind(r.FormValue("kind")), r.FormValue("name"))
 	if err != nil {
 		return err
 	}
-	job, err := c.Store.JobNamed(r.Context(), ask.Job)
+	return answer(w, part)
+}
+
+// discardPart answers POST /draft/discard with what is published. It cannot be taken back.
+func (c *control) discardPart(w http.ResponseWriter, r *http.Request) error {
+	ask, err := read[DiscardPart](w, r)
 	if err != nil {
 		return err
 	}
-	if err := c.Store.DiscardDraft(r.Context(), engine.Ref{Kind: engine.KindJob, ID: job.ID}, ask.Seq); err != nil {
+	part, err := c.part(r.Context(), ask.Kind, ask.Name)
+	if err != nil {
 		return err
 	}
-	return answer(w, job.Head)
+	if err := c.Store.DiscardDraft(r.Context(), engine.Ref{Kind: ask.Kind, ID: part.ID}, ask.Seq); err != nil {
+		return err
+	}
+	return answer(w, part.Head)
 }

@@ -31,7 +31,7 @@ func TestAJobsDraftIsDiscardedAsItWasSeen(t *testing.T) {
 		handler.ServeHTTP(recorder, httptest.NewRequest(method, path, strings.NewReader(body)))
 		return recorder.Code, recorder.Body.String()
 	}
-	never, why := ask(http.MethodPost, "/job/draft/discard", `{"job":"load","seq":0}`)
+	never, why := ask(http.MethodPost, "/draft/discard", `{"kind":"job","name":"load","seq":0}`)
 	_, err = store.PublishJob(ctx, id, "owner", dbtest.Noon)
 	must(err)
 	for seq := range int64(2) {
@@ -40,11 +40,11 @@ func TestAJobsDraftIsDiscardedAsItWasSeen(t *testing.T) {
 		must(err)
 	}
 
-	_, held := ask(http.MethodGet, "/job/draft?name=load", "")
-	stale, _ := ask(http.MethodPost, "/job/draft/discard", `{"job":"load","seq":1}`)
+	_, held := ask(http.MethodGet, "/draft?kind=job&name=load", "")
+	stale, _ := ask(http.MethodPost, "/draft/discard", `{"kind":"job","name":"load","seq":1}`)
 	kept, err := store.JobDraft(ctx, id)
 	must(err)
-	done, _ := ask(http.MethodPost, "/job/draft/discard", `{"job":"load","seq":2}`)
+	done, _ := ask(http.MethodPost, "/draft/discard", `{"kind":"job","name":"load","seq":2}`)
 	gone, err := store.JobDraft(ctx, id)
 	must(err)
 	_, late := store.SaveJobDraft(ctx, id, body, 2, "owner", dbtest.Noon)

@@ -44,6 +44,7 @@ func must(t *testing.T, err error) {
 type command struct {
 	Workflow cli.Workflow `cmd:""`
 	Job      cli.Job      `cmd:""`
+	Crawler  cli.Crawler  `cmd:""`
 	Run      cli.Run      `cmd:""`
 	Trigger  cli.Trigger  `cmd:""`
 	Event    cli.Event    `cmd:""`

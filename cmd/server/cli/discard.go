@@ -36,16 +36,17 @@ func discardRows(t *table, gone *control.Discarded) {
 	changeRows(t, gone.Changes)
 }
 
-type jobDiscard struct {
+// discardPart drops the draft of a job or crawler.
+type discardPart struct {
 	target
-	Name string `arg:"" help:"Name of the job."`
+	Name string `arg:"" help:"Its name."`
 	Yes  bool   `help:"Discard it: what the draft holds cannot be brought back."`
 }
 
-// Run makes the draft what is published, where the person is sure, and shows what
+// of makes the draft what is published, where the person is sure, and shows what
 // it held.
-func (c *jobDiscard) Run(ctx context.Context, term Terminal) error {
-	held, err := get[control.JobDraft](ctx, c.Data, "/job/draft", url.Values{"name": {c.Name}})
+func (c *discardPart) of(ctx context.Context, term Terminal, kind engine.Kind) error {
+	held, err := get[control.PartDraft](ctx, c.Data, "/draft", url.Values{"kind": {string(kind)}, "name": {c.Name}})
 	if err != nil {
 		return err
 	}
@@ -54,19 +55,33 @@ func (c *jobDiscard) Run(ctx context.Context, term Terminal) error {
 		for i, f := range held.Fields {
 			fields[i] = f.Name
 		}
-		return engine.Errorf(engine.Conflict, "What the draft of job %s holds beside %s could not be brought back: %s. Say the same with --yes.", c.Name, version(held.Version), strings.Join(fields, ", "))
+		return engine.Errorf(engine.Conflict, "What the draft of %s %s holds beside %s could not be brought back: %s. Say the same with --yes.", kind, c.Name, version(held.Version), strings.Join(fields, ", "))
 	}
 	if held.Open {
-		if _, err := post[engine.Head](ctx, c.Data, "/job/draft/discard", control.DiscardJob{Job: c.Name, Seq: held.Seq}); err != nil {
+		if _, err := post[engine.Head](ctx, c.Data, "/draft/discard", control.DiscardPart{Kind: kind, Name: c.Name, Seq: held.Seq}); err != nil {
 			return err
 		}
 	}
 	return c.print(term, held, func(t *table) {
 		if !held.Open {
-			t.row("left as it is", "draft of job", held.Name, "which is what "+version(held.Version)+" is")
+			t.row("left as it is", "draft of "+string(kind), held.Name, "which is what "+version(held.Version)+" is")
 			return
 		}
-		t.row("discarded", "draft of job", held.Name, "which is "+version(held.Version)+" again")
+		t.row("discarded", "draft of "+string(kind), held.Name, "which is "+version(held.Version)+" again")
 		fieldRows(t, held.Fields)
 	})
+}
+
+type jobDiscard struct{ discardPart }
+
+// Run discards the draft of a job.
+func (c *jobDiscard) Run(ctx context.Context, term Terminal) error {
+	return c.of(ctx, term, engine.KindJob)
+}
+
+type crawlerDiscard struct{ discardPart }
+
+// Run discards the draft of a crawler.
+func (c *crawlerDiscard) Run(ctx context.Context, term Terminal) error {
+	return c.of(ctx, term, engine.KindCrawler)
 }
