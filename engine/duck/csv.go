@@ -2,6 +2,7 @@ package duck
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ const rejectsKept = 1000
 
 // prepareCSV groups files by header and dialect. One read_csv over files with
 // different headers would fill columns by position and drop others silently.
-func (s *session) prepareCSV(r *reading, found []facts) error {
+func (s *session) prepareCSV(ctx context.Context, r *reading, found []facts) error {
 	known, err := s.sharing(r.in, found)
 	if err != nil {
 		return err
@@ -43,8 +44,9 @@ func (s *session) prepareCSV(r *reading, found []facts) error {
 		r.dialect = known[0].shape.Dialect
 	}
 	r.lost()
+	kinds := s.kinds(ctx, r, r.columns)
 	for _, g := range r.groups {
-		g.readCSV(r.columns, s.maxRejects+rejectsKept)
+		g.readCSV(r.columns, kinds, s.maxRejects+rejectsKept)
 	}
 	return nil
 }
@@ -152,10 +154,21 @@ const afterLast = "There is a value after the last column of "
 
 // readCSV is the scan of a group. Rows that do not fit are put aside with
 // their line, never dropped and never guessed at.
-func (g *group) readCSV(target []engine.Column, rejects int64) {
+func (g *group) readCSV(view []engine.Column, kinds map[string]string, rejects int64) {
 	shape := g.facts[0].shape
 	d := shape.Dialect
 	columns := slices.Clone(g.columns)
+	for i, c := range columns {
+		if to, known := find(view, c.Name); known {
+			columns[i].Type = to.Type
+		}
+	}
+	if d.DateFormat == "" {
+		columns = asRead(columns, kinds)
+	} else {
+		columns = asRead(columns, kinds, "DATE")
+	}
+	g.check(columns, view, kinds, d.Decimal)
 	if shape.Trailing == infer.TrailingBoth || shape.Trailing == infer.TrailingRows {
 		columns = append(columns, engine.Column{Name: trailingColumn, Type: "VARCHAR"})
 		g.where = fmt.Sprintf("(coalesce(%s, '') = '' OR error(%s || %s) IS NULL)", quote(trailingColumn), literal(afterLast), quote(fileColumn))
@@ -165,7 +178,7 @@ func (g *group) readCSV(target []engine.Column, rejects int64) {
 		nulls = append(nulls, d.NullText)
 	}
 	options := []string{
-		"columns = " + typed(columns, target),
+		"columns = " + typed(columns),
 		"auto_detect = false",
 		fmt.Sprintf("header = %t", shape.Header()),
 		"delim = " + literal(cmp.Or(d.Delimiter, ",")),

@@ -24,8 +24,16 @@ const (
 	maxPage = 16 << 20
 )
 
-func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (result Result, err error) {
-	t := task{inputs: q.Inputs, steps: q.Steps, properties: q.Properties, maxRejects: showAnyway, ordered: true}
+func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (Result, error) {
+	result, err := queryOnce(ctx, limits, q, false, events)
+	if errors.Is(err, errMisfit) {
+		return queryOnce(ctx, limits, q, true, events)
+	}
+	return result, err
+}
+
+func queryOnce(ctx context.Context, limits Limits, q Query, refusing bool, events *speaker) (result Result, err error) {
+	t := task{inputs: q.Inputs, steps: q.Steps, properties: q.Properties, maxRejects: showAnyway, refusing: refusing, ordered: true}
 	if q.Export != "" {
 		t.write = []string{filepath.Dir(q.Export)}
 	}
@@ -45,6 +53,9 @@ func runQuery(ctx context.Context, limits Limits, q Query, events *speaker) (res
 		err = s.export(ctx, q, table)
 	} else {
 		err = s.fetch(ctx, q.MaxRows, table)
+	}
+	if isMisfit(err) {
+		return Result{}, errMisfit
 	}
 	if err != nil {
 		return Result{}, s.traced(ctx, err, "", append(q.Steps, engine.Step{Name: resultView, SQL: q.SQL}))

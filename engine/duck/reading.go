@@ -34,6 +34,8 @@ type group struct {
 	where    string            // "" for none
 	hive     map[string]string // expression of a partition key, by lower-case name
 	variable string            // holds the paths
+	fittings []fitting         // of columns, in their order
+	refusing bool              // rows whose values do not pass them are left out
 }
 
 // Names that a scan adds and users cannot see.
@@ -69,7 +71,7 @@ func (s *session) prepare(ctx context.Context, number int, in Input) (reading, e
 	r := reading{number: number, in: in, dialect: in.Dialect, rows: -1}
 	switch in.Format {
 	case engine.CSV:
-		err = s.prepareCSV(&r, found)
+		err = s.prepareCSV(ctx, &r, found)
 	case engine.JSON:
 		err = s.prepareJSON(ctx, &r, found)
 	case engine.Parquet:
@@ -83,6 +85,9 @@ func (s *session) prepare(ctx context.Context, number int, in Input) (reading, e
 	for _, g := range r.groups {
 		if err := s.setVariable(ctx, g.variable, exactly(g.paths()...)); err != nil {
 			return reading{}, err
+		}
+		if s.refusing {
+			g.refuse()
 		}
 	}
 	if len(r.columns) == 0 {
@@ -235,13 +240,13 @@ func (r *reading) sql() string {
 func (g *group) sql(columns []engine.Column) string {
 	expressions := make([]string, len(columns))
 	for i, c := range columns {
-		value := "NULL"
+		value := fmt.Sprintf("CAST(NULL AS %s)", c.Type)
 		if own, ok := find(g.columns, c.Name); ok {
-			value = quote(own.Name)
+			value = g.checked(own.Name, c.Type)
 		} else if hive, ok := g.hive[strings.ToLower(c.Name)]; ok {
-			value = hive
+			value = fmt.Sprintf("CAST(%s AS %s)", hive, c.Type)
 		}
-		expressions[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", value, c.Type, quote(c.Name))
+		expressions[i] = value + " AS " + quote(c.Name)
 	}
 	sql := "SELECT " + strings.Join(expressions, ", ") + " FROM " + g.from
 	if g.where != "" {
@@ -250,15 +255,11 @@ func (g *group) sql(columns []engine.Column) string {
 	return sql
 }
 
-// typed gives each column of a file the type it has in the view.
-func typed(columns []engine.Column, target []engine.Column) string {
+// typed names columns and their types for a scan.
+func typed(columns []engine.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {
-		kind := c.Type
-		if t, ok := find(target, c.Name); ok {
-			kind = t.Type
-		}
-		fields[i] = literal(c.Name) + ": " + literal(kind)
+		fields[i] = literal(c.Name) + ": " + literal(c.Type)
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// reject is a row of a CSV file that does not fit.
+// reject is a row that does not fit: one that DuckDB's scan of CSV refused, or one
+// whose value is not the same in the type of its column.
 type reject struct {
 	input   string
 	file    facts
@@ -22,10 +23,22 @@ type reject struct {
 	kind    string // DuckDB's word for what is wrong
 	message string
 	wanted  string // the type of the column
+	// misfit says that value is not the same in that type; line then counts units,
+	// and is 0 where its place was not found.
+	misfit bool
+	landed bool // from a table of a database
+	value  string
+	unit   string
 }
 
 func (r reject) String() string {
-	where := fmt.Sprintf("%s line %d", r.file.file.Key, r.line)
+	if r.landed { // its rows have no numbers that people know
+		return "column " + r.column + " of the table " + r.file.file.Key + ": " + r.wrong()
+	}
+	where := r.file.file.Key
+	if r.line > 0 {
+		where += fmt.Sprintf(" %s %d", cmp.Or(r.unit, "line"), r.line)
+	}
 	if r.column != "" {
 		where += ", column " + r.column
 	}
@@ -42,6 +55,8 @@ var (
 // wrong says what is wrong with the row, as a sentence.
 func (r reject) wrong() string {
 	switch {
+	case r.misfit:
+		return misfit(r.column, r.value, r.wanted)
 	case r.kind == "CAST" && notCast.MatchString(r.message):
 		m := notCast.FindStringSubmatch(r.message)
 		return misfit(r.column, m[1], cmp.Or(r.wanted, m[2]))
@@ -98,6 +113,9 @@ func (s *session) rejects(ctx context.Context) ([]reject, error) {
 // locate makes the line of r the one that an editor shows: rows with line breaks
 // in quotes, and empty lines, count differently there.
 func (r *reject) locate() {
+	if r.misfit {
+		return // it was placed when it was found
+	}
 	if line, ok := lineAt(r.file, r.begins-1, r.row); ok {
 		r.line = line
 	}
@@ -150,6 +168,7 @@ func (s *session) judge(ctx context.Context) (count int64, hold []Held, err erro
 	if err != nil {
 		return 0, nil, err
 	}
+	all = append(all, s.misfits...)
 	count = int64(len(all))
 	if count > s.maxRejects {
 		return count, s.holdable(all), s.tooMany(all)
@@ -193,6 +212,9 @@ const (
 func (s *session) tooMany(all []reject) error {
 	first := all[0]
 	first.locate()
+	if first.landed {
+		return failf(FailData, "%s Correct the row, or give the column the type VARCHAR in the source.", first)
+	}
 	f := failf(FailUnreadable, "%s", first)
 	if n := len(all); n > 1 {
 		f.Message = fmt.Sprintf("%d rows do not fit; the first is in %s", n, first)

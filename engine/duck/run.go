@@ -17,6 +17,13 @@ func runJob(ctx context.Context, limits Limits, run Run, events *speaker) (Resul
 	var held []Held
 	for {
 		result, more, err := attempt(ctx, limits, run, events)
+		if errors.Is(err, errMisfit) {
+			run.refusing = true
+			if err := emptyStages(run.Outputs); err != nil {
+				return Result{}, err
+			}
+			continue
+		}
 		held = append(held, result.Held...)
 		if len(more) == 0 {
 			result.Held = held
@@ -66,7 +73,7 @@ func emptyStages(outputs []Output) error {
 // attempt runs the job once. A non-empty hold asks for another attempt
 // without those files.
 func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (result Result, hold []Held, err error) {
-	t := task{inputs: run.Inputs, steps: run.Steps, properties: run.Properties, maxRejects: run.MaxRejects}
+	t := task{inputs: run.Inputs, steps: run.Steps, properties: run.Properties, maxRejects: run.MaxRejects, refusing: run.refusing}
 	for _, out := range run.Outputs {
 		if out.Table == nil {
 			t.write = append(t.write, out.Stage)
@@ -82,9 +89,19 @@ func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (resu
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if len(s.misfits) > 0 { // perhaps too many, so that nothing need be written
+		if _, hold, err := s.judge(ctx); len(hold) > 0 {
+			return Result{Held: s.held}, hold, nil
+		} else if err != nil {
+			return Result{}, nil, err
+		}
+	}
 	w := writer{session: s, batch: run.Batch, tag: run.Tag, uses: uses(run.Outputs), landed: map[string]string{}, scans: map[string]int64{}}
 	for i, out := range run.Outputs {
 		written, err := w.write(ctx, i, out)
+		if isMisfit(err) {
+			return Result{}, nil, errMisfit
+		}
 		if err != nil {
 			hold, err := s.heldBy(s.traced(ctx, err, out.Sink.From, run.Steps))
 			return Result{Held: s.held}, hold, err

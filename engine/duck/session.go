@@ -33,6 +33,8 @@ type session struct {
 	views  []view // in the order they were made
 	// maxRejects is how many rows may be refused before the work fails.
 	maxRejects int64
+	refusing   bool     // rows that checks do not pass are left out, and are in misfits
+	misfits    []reject // by file and line
 }
 
 // grant is the memory of a worker in MB.

@@ -28,6 +28,8 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 	if err != nil {
 		return err
 	}
+	kinds := s.kinds(ctx, r, slices.Concat(columns, r.in.Schema))
+	read := asRead(columns, kinds)
 	for _, g := range r.groups {
 		g.columns = columns
 		g.partition(r.in)
@@ -36,12 +38,15 @@ func (s *session) prepareJSON(ctx context.Context, r *reading, found []facts) er
 			"compression = " + literal(gzipOrNone(g.facts[0].compression)),
 			"hive_partitioning = false",
 			"filename = " + literal(fileColumn),
-			"columns = " + typed(columns, columns),
+			"columns = " + typed(read),
 		}
 		g.from = "read_json(getvariable(" + literal(g.variable) + "), " + strings.Join(options, ", ") + ")"
 		g.rename(g.putAside(r.in.Schema))
 	}
 	r.target(columns, found)
+	for _, g := range r.groups {
+		g.check(read, r.columns, kinds, "")
+	}
 	return nil
 }
 
@@ -163,5 +168,6 @@ func (s *session) prepareParquet(ctx context.Context, r *reading, found []facts)
 	g.rename(g.putAside(r.in.Schema))
 	r.target(g.columns, found)
 	r.lost()
+	g.check(g.columns, r.columns, s.kinds(ctx, r, r.columns), "")
 	return nil
 }

@@ -17,6 +17,7 @@ type task struct {
 	steps      []engine.Step
 	properties map[string]string
 	maxRejects int64
+	refusing   bool     // rows whose values do not fit are left out
 	ordered    bool     // rows keep their order although no step asks for it
 	write      []string // folders that may be written
 	read       []string // files that may be read beside the inputs
@@ -28,7 +29,7 @@ func start(ctx context.Context, limits Limits, t task, events *speaker) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	s.inputs, s.maxRejects = t.inputs, t.maxRejects
+	s.inputs, s.maxRejects, s.refusing = t.inputs, t.maxRejects, t.refusing
 	if err := s.build(ctx, t); err != nil {
 		_ = s.close() // why it could not be built matters more
 		return nil, err
@@ -81,6 +82,11 @@ func (s *session) build(ctx context.Context, t task) error {
 			return s.blame(ctx, r, fmt.Errorf("make the view %s: %w", r.in.Name, err))
 		}
 		s.views = append(s.views, r.view())
+	}
+	if s.refusing {
+		if err := s.findMisfits(ctx); err != nil {
+			return err
+		}
 	}
 	for _, step := range t.steps {
 		if err := s.view(ctx, step.Name, step.Name, step.SQL); err != nil {
