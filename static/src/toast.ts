@@ -32,7 +32,7 @@ export function startToasts(): void {
     for (const box of document.querySelectorAll(".toast.bad")) box.remove();
   });
   document.addEventListener("htmx:error", (event) => {
-    if ((event.target as Element).matches("[data-quiet]")) return;
+    if (event.target instanceof Element && event.target.matches("[data-quiet]")) return;
     toast("The server did not answer. Nothing was changed on this page; try again in a moment.", true);
   });
 }
