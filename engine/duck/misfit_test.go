@@ -66,6 +66,7 @@ func TestWhatDoesNotFitIsNamedByFileAndPlace(t *testing.T) {
 		"CSV: such bytes far down":       {engine.CSV, texts, "id,n\n" + numbered(long, "%d,1\n") + "2,\xff\n", ` line 30002, column n: a byte is not UTF-8 text.`, long + 2},
 		"CSV: a value after the last":    {engine.CSV, numbers, "id,n\n" + numbered(long, "%d,1,\n") + "2,2,late\n", ` row 30001: after its last column stands "late".`, long + 1},
 		"JSON: a text in a number":       {engine.JSON, numbers, `{"id":1,"n":1}` + "\n" + `{"id":2,"n":"two"}` + "\n", ` line 2, column n: "two" does not fit the type BIGINT. Correct the file`, 2},
+		"JSON: an empty text":            {engine.JSON, numbers, `{"id":1,"n":null}` + "\n" + `{"id":2,"n":""}`, ` line 2, column n: "" does not fit the type BIGINT.`, 2},
 		"JSON: types worked out":         {engine.JSON, nil, numbered(long, "{\"id\":%d,\"n\":1}\n") + `{"id":2,"n":"two"}`, ` line 30001, column n: "two" does not fit`, long + 1},
 		"JSON: compressed":               {engine.JSON, numbers, "gzip:" + `{"id":1,"n":1}` + "\n" + `{"id":2,"n":"two"}`, ` line 2, column n: "two"`, 2},
 		"JSON: within a structure":       {engine.JSON, typed("STRUCT(a BIGINT)"), `{"id":2,"n":{"a":"x"}}`, ` line 1, column n: {"a":"x"} does not fit the type STRUCT(a BIGINT).`, 1},
@@ -109,14 +110,15 @@ func TestWhatDoesNotFitIsNamedByFileAndPlace(t *testing.T) {
 
 func TestAParquetFileThatDoesNotFitIsNamed(t *testing.T) {
 	t.Parallel()
-	schema := []engine.Column{{Name: "id", Type: "INTEGER"}, {Name: "n", Type: "BIGINT"}}
+	schema := []engine.Column{{Name: "id", Type: "INTEGER"}, {Name: "n", Type: "BIGINT"}, {Name: "x", Type: "DOUBLE"}}
 	tests := map[string]struct {
 		sql  string
 		harm func(data []byte)
 		says string
 	}{
-		"a text in a number": {sql: "SELECT 1 AS id, '1' AS n UNION ALL SELECT 2, 'two' ORDER BY ALL", says: ` row 2, column n: "two" does not fit the type BIGINT. Correct the file`},
-		"too large a number": {sql: "SELECT 1 AS id, 1 AS n UNION ALL SELECT 99999999999, 1 ORDER BY ALL", says: ` row 2, column id: "99999999999" does not fit the type INTEGER.`},
+		"a text in a number":                {sql: "SELECT 1 AS id, '1' AS n UNION ALL SELECT 2, 'two' ORDER BY ALL", says: ` row 2, column n: "two" does not fit the type BIGINT. Correct the file`},
+		"a key that a fraction cannot hold": {sql: "SELECT 1 AS id, 1::DECIMAL(38,0) AS x UNION ALL SELECT 2, 9007199254740993 ORDER BY ALL", says: ` row 2, column x: "9007199254740993" does not fit the type DOUBLE.`},
+		"too large a number":                {sql: "SELECT 1 AS id, 1 AS n UNION ALL SELECT 99999999999, 1 ORDER BY ALL", says: ` row 2, column id: "99999999999" does not fit the type INTEGER.`},
 		"damaged rows": {sql: "SELECT range::INTEGER AS id, range * 7919 % 100003 AS n FROM range(10000)", harm: func(data []byte) {
 			for i := 4; i < len(data)/2; i++ {
 				data[i] ^= 0x5a

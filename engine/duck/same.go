@@ -18,6 +18,12 @@ var (
 	partType = regexp.MustCompile(`\bU?(TINYINT|SMALLINT|INTEGER|BIGINT)\b|\bDECIMAL\((\d+),(\d+)\)|\bDATE\b`)
 )
 
+// isWhole reports whether the numbers of a type have no fraction.
+func isWhole(kind string) bool {
+	m := decimalType.FindStringSubmatch(kind)
+	return wholeType.MatchString(kind) || m != nil && m[2] == "0"
+}
+
 func isNested(kind string) bool {
 	return strings.HasSuffix(kind, "]") || strings.HasPrefix(kind, "STRUCT(") || strings.HasPrefix(kind, "MAP(")
 }
@@ -26,7 +32,7 @@ func isNested(kind string) bool {
 // that nothing is lost before it is looked at.
 func readAs(kind string) string {
 	switch kind {
-	case "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_S", "TIMESTAMP_MS":
+	case "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
 		return "VARCHAR"
 	}
 	if wholeType.MatchString(kind) || decimalType.MatchString(kind) {
@@ -66,7 +72,7 @@ func sameIn(v, own, kind string) string {
 		return fmt.Sprintf("(%s IS NOT NULL AND TRY_CAST(%s AS %s) IS NOT DISTINCT FROM TRY_CAST(%s AS %s))", as, as, wide(kind), v, wide(kind))
 	case own == "VARCHAR":
 		return sameAsText(v, as, kind)
-	case (kind == "DOUBLE" || kind == "FLOAT") && !wholeType.MatchString(own):
+	case (kind == "DOUBLE" || kind == "FLOAT") && !isWhole(own):
 		return fmt.Sprintf("(isinf(%s) = isinf(CAST(%s AS DOUBLE)))", as, v) // a fraction is rounded to the nearest, as these types do
 	}
 	return fmt.Sprintf("(TRY_CAST(%s AS %s) IS NOT DISTINCT FROM %s)", as, own, v)
@@ -84,30 +90,35 @@ func sameAsText(v, as, kind string) string {
 	case decimalType.MatchString(kind):
 		scale, _ := strconv.Atoi(decimalType.FindStringSubmatch(kind)[2])
 		return sameAsNumber(v, as, scale)
-	case kind == "DATE": // at midnight, wherever it has a time
-		return fmt.Sprintf("(%s IS NOT NULL AND (length(%s) <= 10 OR TRY_CAST(%s AS TIMESTAMP) = %s AND NOT regexp_matches(%s, %s)))", as, v, v, as, v, literal(otherZone))
+	case kind == "DATE":
+		// DuckDB drops whatever follows a day, as of 2026-1-2 3:04. Only a time at midnight is nothing.
+		return fmt.Sprintf("(%[2]s IS NOT NULL AND (CAST(%[2]s AS VARCHAR) = %[1]s OR regexp_full_match(%[1]s, %[3]s) OR TRY_CAST(%[1]s AS TIMESTAMP) = %[2]s AND NOT regexp_matches(%[1]s, %[4]s)))",
+			v, as, literal(dayAlone), literal(tooFine+"|"+otherZone))
 	case kind == "TIME":
-		return fmt.Sprintf("(%s IS NOT NULL AND regexp_full_match(%s, %s))", as, v, literal(`\s*\d\d?:\d\d(:\d\d(\.\d{1,6}0*)?)?\s*`))
+		return fmt.Sprintf("(%s IS NOT NULL AND regexp_full_match(%s, %s))", as, v, literal(`\s*\d\d?:\d\d?(:\d\d?(\.\d{1,6}0*)?)?\s*`))
 	case kind == "TIMESTAMP":
 		// 2026-11-30 20:15:00 has no place for a zone or for parts of a microsecond.
-		return fmt.Sprintf("(%s IS NOT NULL AND (length(%s) = 19 AND substr(%s, 17, 1) = ':' OR NOT regexp_matches(%s, %s)))", as, v, v, v, literal(tooFine+"|"+otherZone))
+		return fmt.Sprintf("(%s IS NOT NULL AND (length(%s) = 19 AND substr(%s, 14, 1) = ':' AND substr(%s, 17, 1) = ':' OR NOT regexp_matches(%s, %s)))", as, v, v, v, v, literal(tooFine+"|"+otherZone))
 	case kind == "TIMESTAMP_S" || kind == "TIMESTAMP_MS":
 		return fmt.Sprintf("(TRY_CAST(%s AS TIMESTAMP) = CAST(%s AS TIMESTAMP) AND NOT regexp_matches(%s, %s))", v, as, v, literal(tooFine+"|"+otherZone))
+	case kind == "TIMESTAMP_NS":
+		return fmt.Sprintf("(%s IS NOT NULL AND NOT regexp_matches(%s, %s))", as, v, literal(`\.\d{9}\d*[1-9]|`+otherZone))
 	case kind == "TIMESTAMP WITH TIME ZONE":
-		return fmt.Sprintf("(%s IS NOT NULL AND (length(%s) <= 26 OR NOT regexp_matches(%s, %s)))", as, v, v, literal(tooFine))
+		return fmt.Sprintf("(%s IS NOT NULL AND (NOT contains(%s, '.') OR NOT regexp_matches(%s, %s)))", as, v, v, literal(tooFine))
 	}
 	return fmt.Sprintf("(%s IS NOT NULL)", as)
 }
 
 const (
-	tooFine   = `\.\d{6}\d*[1-9]`       // parts of a microsecond
-	otherZone = `:\d\d.*[+-][0:]*[1-9]` // an offset that is not UTC's
+	dayAlone  = `\s*\d+[-/\\ ]\d\d?[-/\\ ]\d\d?( \(BC\))?\s*|\s*-?[a-z]+\s*` // or a word, as infinity
+	tooFine   = `\.\d{6}\d*[1-9]`                                            // parts of a microsecond
+	otherZone = `:\d.*[+-][0:]*[1-9]`                                        // an offset that is not UTC's
 )
 
 // sameAsNumber is sameAsText for a type with scale digits after the point. Up to 15
-// digits, two numbers that differ do so as DOUBLE.
+// digits, before an exponent or without one, two numbers that differ do so as DOUBLE.
 func sameAsNumber(v, as string, scale int) string {
-	return fmt.Sprintf("CASE WHEN length(%[1]s) <= 15 THEN TRY_CAST(%[1]s AS DOUBLE) = CAST(%[2]s AS DOUBLE)"+
+	return fmt.Sprintf("CASE WHEN length(%[1]s) <= 15 OR strpos(lower(%[1]s), 'e') BETWEEN 1 AND 16 THEN TRY_CAST(%[1]s AS DOUBLE) = CAST(%[2]s AS DOUBLE)"+
 		" ELSE %[2]s IS NOT NULL AND NOT contains(lower(%[1]s), 'e') AND (NOT contains(%[1]s, '.') OR length(rtrim(%[1]s, '0 ')) - strpos(%[1]s, '.') <= %[3]d) END", v, as, scale)
 }
 
