@@ -16,7 +16,7 @@ type fitting struct {
 	column string // of the group
 	wanted string // the type of the view
 	text   string // the value as SQL, as it was read
-	value  string // that in the type of the view
+	value  string // that in the type of the view, or NULL: a column of group.scan
 	same   string // whether it is the same there; it need not hold for NULL
 }
 
@@ -82,10 +82,24 @@ func (g *group) check(read, view []engine.Column, kinds map[string]string, decim
 		if isNumber := wholeType.MatchString(kind) || decimalType.MatchString(kind) || kind == "DOUBLE" || kind == "FLOAT"; isNumber && decimal == "," {
 			text = "replace(replace(" + text + ", '.', '?'), ',', '.')"
 		}
-		if same := sameIn(text, read[i].Type, kind); same != "" {
-			g.fittings = append(g.fittings, fitting{c.Name, to.Type, text, fmt.Sprintf("TRY_CAST(%s AS %s)", text, to.Type), same})
+		value := quote(fmt.Sprintf("dogear value %d", i))
+		if same := sameIn(text, read[i].Type, kind, value); same != "" {
+			g.fittings = append(g.fittings, fitting{c.Name, to.Type, text, value, same})
 		}
 	}
+}
+
+// scan is the scan of g with the values that are looked at in the types of the view, so
+// that each is converted once, however often it is asked for.
+func (g *group) scan() string {
+	if len(g.fittings) == 0 {
+		return g.from
+	}
+	var values strings.Builder
+	for _, c := range g.fittings {
+		fmt.Fprintf(&values, ", TRY_CAST(%s AS %s) AS %s", c.text, c.wanted, c.value)
+	}
+	return "(SELECT *" + values.String() + " FROM " + g.from + ")"
 }
 
 // checked is the value of a column of g for the view.
@@ -96,7 +110,7 @@ func (g *group) checked(column, kind string) string {
 		case g.refusing:
 			return c.value
 		default:
-			return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN %s ELSE error(%s || %s) END", quote(column), c.same, c.value, literal(sameOrFailed), quote(fileColumn))
+			return fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s IS NULL THEN NULL ELSE error(%s || %s) END", c.same, c.value, quote(column), literal(sameOrFailed), quote(fileColumn))
 		}
 	}
 	return fmt.Sprintf("CAST(%s AS %s)", quote(column), kind)
@@ -144,7 +158,7 @@ func (s *session) misfitsOf(ctx context.Context, r *reading, g *group) ([]reject
 		value += not + fmt.Sprintf("left(%s::VARCHAR, %d)", quote(c.column), valueKept)
 	}
 	query := fmt.Sprintf("SELECT f, c, v FROM (SELECT %s AS f, %s END AS c, %s END AS v FROM %s) WHERE c IS NOT NULL LIMIT %d",
-		quote(fileColumn), which, value, g.from, s.maxRejects+rejectsKept)
+		quote(fileColumn), which, value, g.scan(), s.maxRejects+rejectsKept)
 	rows, err := s.c.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err

@@ -248,7 +248,7 @@ func (g *group) sql(columns []engine.Column) string {
 		}
 		expressions[i] = value + " AS " + quote(c.Name)
 	}
-	sql := "SELECT " + strings.Join(expressions, ", ") + " FROM " + g.from
+	sql := "SELECT " + strings.Join(expressions, ", ") + " FROM " + g.scan()
 	if g.where != "" {
 		sql += " WHERE " + g.where
 	}
