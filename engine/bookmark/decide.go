@@ -102,7 +102,7 @@ func nothing(m Move) error {
 	case engine.MoveReadAgain:
 		return engine.Errorf(engine.NotFound, "Nothing that counts as read fits %s.", m.Pick.Words())
 	case engine.MoveHold:
-		return engine.Errorf(engine.NotFound, "Nothing in the source or the ledger fits %s, or all of it is held already.", m.Pick.Words())
+		return engine.Errorf(engine.NotFound, "No file that is still to be read fits %s. What counts as read, or is held already, needs no hold.", m.Pick.Words())
 	case engine.MoveRelease:
 		return engine.Errorf(engine.NotFound, "Nothing that is held fits %s.", m.Pick.Words())
 	default:

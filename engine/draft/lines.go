@@ -35,7 +35,11 @@ func (f Field) Lines() []Line {
 	if !strings.Contains(f.From+f.To, "\n") {
 		return nil
 	}
-	diff, err := udiff.ToUnifiedDiff("", "", f.From, udiff.Lines(f.From, f.To), around)
+	from, to := ended(f.From), ended(f.To)
+	if from == to {
+		from, to = f.From, f.To // the end of the last line is all that differs
+	}
+	diff, err := udiff.ToUnifiedDiff("", "", from, udiff.Lines(from, to), around)
 	if err != nil {
 		return nil // edits that it made itself always fit
 	}
@@ -62,6 +66,15 @@ func (f Field) Lines() []Line {
 		lines = append(lines[:mostLines:mostLines], Line{Mark: LinesMore, Fold: len(lines) - mostLines})
 	}
 	return lines
+}
+
+// ended is text with an end of its last line, so that a line which gets another
+// after it does not count as changed.
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
 }
 
 // count is how many lines a text has; the last may lack its end.

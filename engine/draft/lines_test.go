@@ -32,6 +32,8 @@ func TestATextIsComparedLineByLine(t *testing.T) {
 		"a text that is new":      {"", "a\nb", "+a\n+b\n"},
 		"a text that goes":        {"a\nb\n", "", "-a\n-b\n"},
 		"lines of another system": {"a\r\nb\r\n", "a\r\nc\r\n", " a\n-b\n+c\n"},
+		"a line after the last":   {"a\nb", "a\nb\nc", " a\n b\n+c\n"},
+		"a last line that ends":   {"a\nb", "a\nb\n", " a\n-b\n+b\n"},
 		"a letter with an umlaut": {"ä\nb", "ö\nb", "-ä\n+ö\n b\n"},
 	}
 	for name, tt := range tests {

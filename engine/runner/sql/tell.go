@@ -102,7 +102,7 @@ func tellWritten(h runner.Host, out engine.Sink, written duck.Written, m engine.
 		return
 	}
 	if out.Mode == engine.Merge {
-		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; %d partitions written anew",
+		h.Log(runner.Info, fmt.Sprintf("merge: %d inserted, %d updated, %d kept because the target has a later row; partitions written anew: %d",
 			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
 		return
 	}
