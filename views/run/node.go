@@ -68,6 +68,15 @@ func (n Node) markWords() string {
 	return upper(n.Attempt.Why) + "."
 }
 
+// copiedWords says what the earlier run holds of a node that was copied from it,
+// after the name of that run.
+func (n Node) copiedWords() string {
+	if n.Attempt.State == engine.Skipped {
+		return ", where it was skipped."
+	}
+	return ", where it was done. Its log, inputs and outputs are there."
+}
+
 // upper is a reason as the beginning of a sentence.
 func upper(why string) string { return strings.ToUpper(why[:1]) + why[1:] }
 

@@ -183,7 +183,8 @@ func (v View) newest(ref engine.Ref) (engine.NodeRun, bool) {
 }
 
 // Select chooses the card whose panel is open: the one that was asked for, else
-// a node that failed, else one that runs, else the first.
+// a node that failed, else one that runs, else one that was stopped, else the
+// first that did something.
 func (v *View) Select(asked string) {
 	if v.Run.Body.Trigger(engine.ID(asked)) != nil {
 		v.Selected = asked
@@ -197,14 +198,18 @@ func (v *View) Select(asked string) {
 			return
 		}
 		n, ok := v.newest(ref)
-		r := 3
+		r := 5
 		switch {
 		case ok && show.OfState(n.State).Hue == "bad":
 			r = 0
 		case ok && !n.State.Done():
 			r = 1
-		case ok:
+		case ok && n.State == engine.Stopped:
 			r = 2
+		case ok && n.State != engine.Skipped:
+			r = 3
+		case ok:
+			r = 4
 		}
 		if r < rank {
 			best, rank = ref.String(), r
