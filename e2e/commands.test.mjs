@@ -42,7 +42,7 @@ test("a command of the search opens its dialog, on its page or over another", as
   await page.locator("dialog#new-job[open]").waitFor();
   await page.keyboard.press("Escape");
 
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+K"); // as with Caps Lock
   await page.locator("#palette input").fill("run night");
   await page.locator("#palette li", { hasText: "Run nightly" }).waitFor();
   await looked(page, "search-commands");

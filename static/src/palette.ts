@@ -8,7 +8,7 @@ export function startPalette(): void {
     // The SQL editor stands in a shadow root: seen from here the target is its
     // host, and only the path knows the field.
     const typing = event.composedPath().some((e) => e instanceof Element && e.matches("input, textarea, select, [contenteditable], dialog"));
-    if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing && !document.querySelector("dog-canvas"))) {
+    if ((event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing && !document.querySelector("dog-canvas"))) {
       event.preventDefault();
       if (!dialog.open) dialog.showModal();
       dialog.querySelector("input")?.select();
