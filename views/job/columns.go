@@ -49,7 +49,7 @@ func ColumnsText(columns []engine.Column) string {
 	lines := make([]string, len(columns))
 	for i, c := range columns {
 		name := c.Name
-		if name == "" || strings.ContainsAny(name, " \t\"") {
+		if name == "" || strings.Contains(name, `"`) || strings.ContainsFunc(name, unicode.IsSpace) {
 			name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 		}
 		lines[i] = name + " " + c.Type

@@ -12,12 +12,16 @@ func TestColumnsAreWrittenOneALine(t *testing.T) {
 	t.Parallel()
 	text := "id BIGINT\r\n\n \"unit \"\"price\"\"\"  DECIMAL(18, 2),\nat timestamp with time zone\ntags VARCHAR[]\nplace STRUCT(x DOUBLE, y DOUBLE)\n"
 	want := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: `unit "price"`, Type: "DECIMAL(18, 2)"}, {Name: "at", Type: "timestamp with time zone"}, {Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: "STRUCT(x DOUBLE, y DOUBLE)"}}
+	odd := []engine.Column{{Name: "\u00a0id", Type: "BIGINT"}, {Name: "\u2028id", Type: "BIGINT"}, {Name: "id,", Type: "BIGINT"}, {Name: "\"", Type: "BIGINT"}, {Name: "😀", Type: "BIGINT"}}
 
 	got, err := ReadColumns(text)
 	again, errAgain := ReadColumns(ColumnsText(want))
 
 	if err != nil || errAgain != nil || !slices.Equal(got, want) || !slices.Equal(again, want) {
 		t.Errorf("ReadColumns = %v (%v), of what was written %v (%v), want %v", got, err, again, errAgain, want)
+	}
+	if got, err := ReadColumns(ColumnsText(odd)); err != nil || !slices.Equal(got, odd) {
+		t.Errorf("of odd names comes %q (%v), want %q", got, err, odd)
 	}
 }
 
