@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,9 @@ var known = strings.Fields(`BIGINT INT8 LONG BIT BITSTRING BLOB BYTEA BINARY VAR
 	FLOAT FLOAT4 REAL HUGEINT INTEGER INT INT4 SIGNED INTERVAL JSON SMALLINT INT2 SHORT TIME TIMETZ TIMESTAMP DATETIME TIMESTAMPTZ
 	TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_US TIMESTAMP_NS TINYINT INT1 UBIGINT UHUGEINT UINTEGER USMALLINT UTINYINT UUID GUID
 	VARCHAR CHAR BPCHAR NVARCHAR TEXT STRING STRUCT MAP LIST ENUM UNION`)
+
+// typeAlone is a type with nothing behind it. What stands within its brackets DuckDB reads.
+var typeAlone = regexp.MustCompile(`(?i)^\w+( precision| varying)?\s*(\(.*\))?( with(out)? time zone)?( array)?(\s*\[\d*\])*$`)
 
 // base is the word with which a type begins.
 func base(kind string) string {
@@ -80,6 +84,8 @@ func ReadColumns(text string) ([]engine.Column, error) {
 			return nil, wrong("%s has no type. Write the name, then the type, such as %s VARCHAR.", name, name)
 		case !slices.Contains(known, base(kind)) || strings.Contains(kind, ";"):
 			return nil, wrong("there is no type %s.%s Types are such as %s.", kind, meant(base(kind)), types)
+		case !typeAlone.MatchString(kind):
+			return nil, wrong("%s is more than a type, or not all of one. Write the name and the type, such as amount DECIMAL(18,2), without NOT NULL or a comment.", kind)
 		}
 		if first, ok := at[strings.ToLower(name)]; ok {
 			return nil, wrong("%s is a column of line %d already. Leave one of the two out.", name, first)

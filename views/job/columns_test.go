@@ -10,8 +10,8 @@ import (
 
 func TestColumnsAreWrittenOneALine(t *testing.T) {
 	t.Parallel()
-	text := "id BIGINT\r\n\n \"unit \"\"price\"\"\"  DECIMAL(18, 2),\nat timestamp with time zone\ntags VARCHAR[]\nplace STRUCT(x DOUBLE, y DOUBLE)\n"
-	want := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: `unit "price"`, Type: "DECIMAL(18, 2)"}, {Name: "at", Type: "timestamp with time zone"}, {Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: "STRUCT(x DOUBLE, y DOUBLE)"}}
+	text := "id BIGINT\r\n\n \"unit \"\"price\"\"\"  DECIMAL(18, 2),\nat timestamp with time zone\ntags VARCHAR[]\nplace STRUCT(x DOUBLE, y DOUBLE)\nrate double precision\nsteps DECIMAL (9, 2)[3][]\n"
+	want := []engine.Column{{Name: "id", Type: "BIGINT"}, {Name: `unit "price"`, Type: "DECIMAL(18, 2)"}, {Name: "at", Type: "timestamp with time zone"}, {Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: "STRUCT(x DOUBLE, y DOUBLE)"}, {Name: "rate", Type: "double precision"}, {Name: "steps", Type: "DECIMAL (9, 2)[3][]"}}
 	odd := []engine.Column{{Name: "\u00a0id", Type: "BIGINT"}, {Name: "\u2028id", Type: "BIGINT"}, {Name: "id,", Type: "BIGINT"}, {Name: "\"", Type: "BIGINT"}, {Name: "😀", Type: "BIGINT"}}
 
 	got, err := ReadColumns(text)
@@ -34,6 +34,9 @@ func TestAWrongColumnIsNamedByItsLine(t *testing.T) {
 		"\"unit price DOUBLE":      "at line 1: the quote of the name is not closed.",
 		"\"\" DOUBLE":              "at line 1: a column needs a name.",
 		"id BIGINT; DROP":          "at line 1: there is no type BIGINT; DROP.",
+		"id BIGINT NOT NULL,":      "at line 1: BIGINT NOT NULL is more than a type",
+		"id BIGINT -- the key":     "at line 1: BIGINT -- the key is more than a type",
+		"at STRUCT(a BIGINT":       "at line 1: STRUCT(a BIGINT is more than a type, or not all of one.",
 		"id BIGINT\nname whatever": "at line 2: there is no type whatever. Types are such as VARCHAR",
 	} {
 		got, err := ReadColumns(text)
