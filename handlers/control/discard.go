@@ -83,6 +83,7 @@ func (c *control) part(ctx context.Context, kind engine.Kind, name string) (Part
 		}
 		drawn, err := c.Store.CrawlerDraft(ctx, crawler.ID)
 		return partDraft(drawn, err, func() []draft.Field { return draft.CrawlerFields(crawler.CrawlerBody, drawn.Body, nil) })
+	case engine.KindWorkflow, engine.KindConnection: // the one has its own draft, the other none
 	}
 	return PartDraft{}, engine.Errorf(engine.Invalid, "%q is neither job nor crawler.", kind)
 }
