@@ -80,7 +80,7 @@ const drawn = (page, name) => page.evaluate((name) => {
     const attributes = [...element.attributes].map(({ name, value }) => `${name}=${value}`).filter((text) => !/^(tabindex|aria-selected|data-marks)=/.test(text));
     return `<${element.localName} ${attributes.sort().join(" ")}>${[...element.childNodes].map((n) => (n.nodeType === 1 ? plain(n) : n.nodeType === 3 ? n.data : "")).join("")}`;
   };
-  const same = (text) => text.replaceAll(name, "NAME").replace(/[0-9A-Z]{26}/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d\d:\d\d UTC/g, "TIME")
+  const same = (text) => text.replaceAll(name, "NAME").replace(/[0-9A-Z]{26}/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d\d:\d\d(:\d\d)?( UTC)?/g, "TIME")
     .replace(/ (d|style|data-x|data-y)=[^>]*?(?= [a-z-]+=|>)/g, "").replace(/\d+(\.\d+)? s/g, "TOOK").replace(/, \d+ before, \d+ after/g, "");
   const card = (words) => [...document.querySelectorAll("dog-canvas .node")].find((c) => c.textContent.includes(words));
   const of = (words) => same(plain(card(words)));
@@ -140,7 +140,7 @@ test("a card out of sight is a box with its name, and says what it was told when
   const page = await looks(large);
   const before = await cards(page);
   assert.equal(before.all, many + 6);
-  assert.ok(before.blank > many / 2 && before.lines < many, `${before.blank} of ${before.all} cards are blank, ${before.lines} lines are there`);
+  assert.ok(before.blank > many / 2, `${before.blank} of ${before.all} cards are blank`);
   assert.ok(before.seen.length > 0 && before.seen.every(Boolean), "every card that is seen has its inside, and there are some");
 
   const last = page.locator("dog-canvas .node.blank").last();
@@ -148,6 +148,12 @@ test("a card out of sight is a box with its name, and says what it was told when
   const option = page.getByRole("option", { name: new RegExp(`^${name} ?, Job, Skipped`) });
   assert.equal(await option.count(), 1, "a screen reader finds it");
   const id = await last.getAttribute("data-id");
+  // The page opens on the card that failed, where all lines begin; at the end of the
+  // last of them the others are out of sight.
+  const there = await looks(`${large}?node=${id}`);
+  await there.locator(`[id="node-${id}"]:not(.blank)`).waitFor();
+  const { lines } = await cards(there);
+  assert.ok(lines > 0 && lines < many, `${lines} lines are there`);
   await page.evaluate((card) => {
     const topic = `run:${location.pathname.split("/").pop()}`;
     const data = { kind: "node", card, start: 9, attempt: 2, state: "running", at: new Date().toISOString() };
