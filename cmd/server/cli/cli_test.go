@@ -406,7 +406,7 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 		t.Errorf("got\n%s\nwant it stopped", shown)
 	}
 	shown := s.ok(t, "run", "resume", string(run.ID), "--mark", "copy=succeeded", "--wait")
-	if !strings.Contains(shown, "Goes on from  "+string(run.ID)) || !strings.Contains(shown, "Succeeded") {
+	if !strings.Contains(shown, "Resumes  "+string(run.ID)) || !strings.Contains(shown, "Succeeded") {
 		t.Errorf("got\n%s\nwant a run that goes on from %s and succeeded", shown, run.ID)
 	}
 }

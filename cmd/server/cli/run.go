@@ -162,7 +162,7 @@ func runRows(t *table, r *control.Run) {
 	if !r.Paused.IsZero() {
 		t.row("Paused at", when(r.Paused))
 	}
-	t.field("Goes on from", string(r.Previous))
+	t.field("Resumes", string(r.Previous))
 	if r.Pick != nil {
 		t.row("Reads again", r.Pick.Words())
 	}
