@@ -125,7 +125,7 @@ func (s *session) inRecord(ctx context.Context, at scannedFile, message string) 
 		}
 		return misplaced(in, f.file, unit, n, "", "this is not JSON: "+text)
 	}
-	raw := record(f, unit, n)
+	raw := record(f, n)
 	for _, c := range at.group.columns {
 		value, has := member(raw, c.Name)
 		if !has || s.fits(ctx, value, c.Type) {
@@ -165,26 +165,14 @@ func plain(value json.RawMessage) string {
 	return string(value)
 }
 
-// record is a value of a JSON file, counted from 1 by lines or by values; nil where
-// it cannot be found.
-func record(f facts, unit string, n int64) (raw json.RawMessage) {
-	readText(f, func(text *bufio.Reader) {
-		if unit == "line" {
-			raw = line(text, n)
-			return
+// record is the n-th value of a JSON file, or line of one that has a value a line, from
+// 1; nil where it cannot be found.
+func record(f facts, n int64) (raw json.RawMessage) {
+	eachValue(f, func(_ string, at int64, value json.RawMessage) bool {
+		if at == n {
+			raw = value
 		}
-		values := json.NewDecoder(text)
-		if f.layout == "array" {
-			if _, err := values.Token(); err != nil {
-				return
-			}
-		}
-		for ; n > 0; n-- {
-			if values.Decode(&raw) != nil {
-				raw = nil
-				return
-			}
-		}
+		return at < n
 	})
 	return raw
 }

@@ -81,9 +81,6 @@ type Run struct {
 	// which run wrote a file, and a text that no other batch of any job has.
 	Batch int64  `json:"batch"`
 	Tag   string `json:"tag"`
-	// refusing leaves out the rows whose values do not fit; a worker finds out by
-	// itself that there are some.
-	refusing bool
 }
 
 // Output is one sink of a job.

@@ -12,13 +12,15 @@ import (
 )
 
 // runJob runs a SQL job. Where a file turns out unreadable only while it is
-// read, and its input holds such files, the work begins again without it.
+// read, and its input holds such files, the work begins again without it; and where a
+// value does not fit, without the rows of such values.
 func runJob(ctx context.Context, limits Limits, run Run, events *speaker) (Result, error) {
 	var held []Held
+	refusing := false
 	for {
-		result, more, err := attempt(ctx, limits, run, events)
+		result, more, err := attempt(ctx, limits, run, refusing, events)
 		if errors.Is(err, errMisfit) {
-			run.refusing = true
+			refusing = true
 			if err := emptyStages(run.Outputs); err != nil {
 				return Result{}, err
 			}
@@ -71,9 +73,9 @@ func emptyStages(outputs []Output) error {
 }
 
 // attempt runs the job once. A non-empty hold asks for another attempt
-// without those files.
-func attempt(ctx context.Context, limits Limits, run Run, events *speaker) (result Result, hold []Held, err error) {
-	t := task{inputs: run.Inputs, steps: run.Steps, properties: run.Properties, maxRejects: run.MaxRejects, refusing: run.refusing}
+// without those files, errMisfit for one that is refusing rows whose values do not fit.
+func attempt(ctx context.Context, limits Limits, run Run, refusing bool, events *speaker) (result Result, hold []Held, err error) {
+	t := task{inputs: run.Inputs, steps: run.Steps, properties: run.Properties, maxRejects: run.MaxRejects, refusing: refusing}
 	for _, out := range run.Outputs {
 		if out.Table == nil {
 			t.write = append(t.write, out.Stage)

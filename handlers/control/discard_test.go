@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,5 +93,47 @@ func TestADraftThatDiffersOnlyInOrderIsDiscarded(t *testing.T) {
 
 	if err != nil || !turned.Open || after.Open {
 		t.Errorf("the draft is open before: %t, and after: %t (%v); want it open, then not", turned.Open, after.Open, err)
+	}
+}
+
+// TestACrawlersDraftIsShownAndDiscarded: and what is neither job nor crawler has none.
+func TestACrawlersDraftIsShownAndDiscarded(t *testing.T) {
+	t.Parallel()
+	ctx, store := t.Context(), dbtest.SQLite(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := engine.CrawlerBody{Database: "found", Targets: []engine.CrawlerTarget{{Path: "in"}}}
+	id, err := store.CreateCrawler(ctx, "look", body, "owner", dbtest.Noon)
+	must(err)
+	_, err = store.PublishCrawler(ctx, id, "owner", dbtest.Noon)
+	must(err)
+	body.TablePrefix = "raw_"
+	seq, err := store.SaveCrawlerDraft(ctx, id, body, 0, "owner", dbtest.Noon)
+	must(err)
+	handler := New(Config{Store: store})
+	ask := func(method, path, body string) (int, string) {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(method, path, strings.NewReader(body)))
+		return recorder.Code, recorder.Body.String()
+	}
+
+	_, held := ask(http.MethodGet, "/draft?kind=crawler&name=look", "")
+	done, _ := ask(http.MethodPost, "/draft/discard", fmt.Sprintf(`{"kind":"crawler","name":"look","seq":%d}`, seq))
+	gone, err := store.CrawlerDraft(ctx, id)
+	must(err)
+	_, stranger := ask(http.MethodGet, "/draft?kind=workflow&name=look", "")
+
+	if !strings.Contains(held, `"open":true`) || !strings.Contains(held, `{"name":"Table prefix","from":"","to":"raw_"}`) {
+		t.Errorf("the draft differs by %s, want its prefix", held)
+	}
+	if done != http.StatusOK || gone.Open || gone.Body.TablePrefix != "" {
+		t.Errorf("the discard = %d and left %+v, want 200 and what is published", done, gone)
+	}
+	if !strings.Contains(stranger, "neither job nor crawler") {
+		t.Errorf("a workflow's = %s, want that it has none of this kind", stranger)
 	}
 }

@@ -139,9 +139,9 @@ static bool ready(const int *file, struct script *script, const sigset_t *stop) 
 }
 
 // become becomes the script, in a group of its own: what that does to its whole
-// group, such as to stand still, does not reach the shim. It shares the memory of the shim until then, which
-// stands still meanwhile: to exchange a memory of its own would take as long as
-// half a script.
+// group, such as to stand still, does not reach the shim. It shares the memory of
+// the shim until then, which stands still meanwhile: to exchange a memory of its own
+// would take as long as half a script.
 static void become(const struct script *script) {
 	sigset_t none;
 	sigemptyset(&none);

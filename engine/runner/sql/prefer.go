@@ -86,7 +86,8 @@ func (w *work) prefer(ctx context.Context, plan *engine.Plan, sources []int) err
 
 // readsAs reports whether CSV that looks like one type may be read as another with
 // nothing lost in silence: as the text that it is, or so that a value that does not
-// fit is refused. As a whole number 1.5 would be read as 2.
+// fit is refused. Of a whole number that has got a fraction it is said that the column
+// would change its type (ADR 50).
 func readsAs(inferred, as string) bool {
 	if as == "" || as == inferred {
 		return false
