@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -186,18 +185,11 @@ func (c *Child) open(name string, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	file := os.NewFile(uintptr(fd), name)
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || !own(info) {
-		closeAll(file)
+	if about, err := look(fd); err != nil || about.Mode&unix.S_IFMT != unix.S_IFREG || !alone(&about) {
+		_ = unix.Close(fd)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
-	return file, nil
-}
-
-// own reports whether a file is this user's, and has no other name.
-func own(info fs.FileInfo) bool {
-	about, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(about.Uid) == os.Geteuid() && about.Nlink == 1
+	return os.NewFile(uintptr(fd), name), nil
 }
 
 // Began reports whether the script may have begun. One whose shim was never

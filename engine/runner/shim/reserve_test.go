@@ -3,9 +3,12 @@ package shim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,10 +93,13 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 			s := waiting(t)
 			c := command(t, "touch ../../touched")
 			p := reserve(t, s, c)
+			var script int
+			await(t, "its process waits", func() bool { script = onlyChild(t, p.PID); return script != 0 })
+			haltMaker(t, s)
 
 			tt.do(t, s, c.Marker)
 
-			await(t, "its shim has ended", func() bool { return !(Processes{}).Alive(p) })
+			await(t, "both have ended", func() bool { return !(Processes{}).Alive(p) && !lives(script) })
 			if _, err := os.Stat(filepath.Join(s.Dir, "touched")); err == nil {
 				t.Error("the script worked")
 			}
@@ -104,6 +110,65 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhoIsKilledWhileItWaitsLeavesNothing: the process that becomes the script waits
+// with its shim, and without the one the other begins nothing.
+func TestWhoIsKilledWhileItWaitsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, victim := range map[string]func(shim, script int) int{
+		"the shim":   func(shim, _ int) int { return shim },
+		"the script": func(_, script int) int { return script },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := waiting(t)
+			c := command(t, "touch ../../touched")
+			p := reserve(t, s, c)
+			var script int
+			await(t, "its process waits", func() bool { script = onlyChild(t, p.PID); return script != 0 })
+			haltMaker(t, s)
+			must(t, syscall.Kill(victim(p.PID, script), syscall.SIGKILL))
+			await(t, "both are gone", func() bool { return !lives(p.PID) && !lives(script) })
+
+			if _, err := s.Release(t.Context(), c.Marker); err == nil {
+				t.Error("it is released although it is dead")
+			}
+
+			if _, err := os.Stat(filepath.Join(s.Dir, "touched")); err == nil {
+				t.Error("the script worked")
+			}
+			if (&Child{Dir: s.path(p.Folder)}).Began() {
+				t.Error("it says that it may have begun")
+			}
+		})
+	}
+}
+
+// haltMaker keeps the maker from ending what a shim has left, until the test ends.
+func haltMaker(t *testing.T, s *Shims) {
+	t.Helper()
+	maker := s.maker.cmd.Process
+	must(t, maker.Signal(syscall.SIGSTOP))
+	t.Cleanup(func() { _ = maker.Signal(syscall.SIGCONT) })
+}
+
+// lives reports whether a process has not ended.
+func lives(pid int) bool {
+	_, state, err := stat(pid)
+	return err == nil && state != "Z"
+}
+
+// onlyChild is the pid of the child of a process, 0 where it has none yet.
+func onlyChild(t *testing.T, pid int) (child int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	must(t, err)
+	if len(text) > 0 {
+		child, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		must(t, err)
+	}
+	return child
 }
 
 // TestNoneIsReservedWhereNoneWaits: or where there is nothing that it could do.

@@ -201,9 +201,8 @@ func asGiven(folder int, name string) (fd int, ok bool) {
 	if err != nil {
 		return -1, false
 	}
-	var about unix.Stat_t
-	err = unix.Fstat(fd, &about)
-	if ok = err == nil && about.Mode == unix.S_IFREG|fileMode && ours(&about) && about.Nlink == 1; ok {
+	file, err := look(fd)
+	if ok = err == nil && file.Mode == unix.S_IFREG|fileMode && alone(&file); ok {
 		// A lease to write is given to who alone has a file open.
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
 		if ok = err == nil; ok {
@@ -217,8 +216,21 @@ func asGiven(folder int, name string) (fd int, ok bool) {
 	return fd, ok
 }
 
+// look looks at an open file, but not at its times: of a file whose times were asked
+// for, Linux notes the next change to the nanosecond, and with it those of all others
+// from there on. The log of the database would have another time at each commit, which
+// its flush has to write too (ADR 54).
+func look(fd int) (about unix.Statx_t, err error) {
+	const what = unix.STATX_TYPE | unix.STATX_MODE | unix.STATX_NLINK | unix.STATX_UID | unix.STATX_SIZE
+	err = unix.Statx(fd, "", unix.AT_EMPTY_PATH, what, &about)
+	return about, err
+}
+
 // ours reports whether a file is of the user of this server.
-func ours(about *unix.Stat_t) bool { return int(about.Uid) == os.Geteuid() }
+func ours(about *unix.Statx_t) bool { return int(about.Uid) == os.Geteuid() }
+
+// alone reports whether a file is this user's, and has no other name.
+func alone(about *unix.Statx_t) bool { return ours(about) && about.Nlink == 1 }
 
 // isClean reports whether an endFile says that nothing of its script is left.
 func isClean(end int) bool {
@@ -240,8 +252,7 @@ func workAsGiven(folder int) bool {
 
 // dirAsGiven reports whether an open folder is this user's, and nobody else's.
 func dirAsGiven(fd int) bool {
-	var about unix.Stat_t
-	err := unix.Fstat(fd, &about)
+	about, err := look(fd)
 	return err == nil && about.Mode == unix.S_IFDIR|dirMode && about.Size <= mostBytes && ours(&about)
 }
 
@@ -263,8 +274,7 @@ func entries(folder int) (all int) {
 
 // emptied empties a file for another script.
 func emptied(fd int) bool {
-	var about unix.Stat_t
-	err := unix.Fstat(fd, &about)
+	about, err := look(fd)
 	if err == nil && about.Size > 0 {
 		err = unix.Ftruncate(fd, 0)
 	}

@@ -90,11 +90,13 @@ static void bound(rlim_t bytes) {
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-// script is what a shim was told, and what is open for it.
+// script is what a shim was told, what is open for it, and how it ended.
 struct script {
 	rlim_t memory; // in bytes; 0 is no bound
 	char *text, **args, **env;
 	int work, out, err, end;
+	bool released;
+	char code[8]; // what the server is not told yet of the exit code
 };
 
 // in opens a file of the folder for a script, unless there is another thing in its
@@ -115,13 +117,12 @@ static void put(struct script *script) {
 	free(script->text);
 }
 
-// ready makes a shim ready and waits for the release. It is false where that does
-// not come: nothing has begun then. Until it is told something it is ended by the
-// word for it.
+// ready makes a shim ready for what it is told. It is false where that does not come.
+// Until then it is ended by the word for it.
 static bool ready(const int *file, struct script *script, const sigset_t *stop) {
 	*script = (struct script){.work = -1, .out = -1, .err = -1, .end = -1};
 	sigprocmask(SIG_UNBLOCK, stop, NULL);
-	char *at = script->text = told(file[shim_told]), go;
+	char *at = script->text = told(file[shim_told]);
 	sigprocmask(SIG_BLOCK, stop, NULL);
 	if (at == NULL)
 		return false;
@@ -134,42 +135,60 @@ static bool ready(const int *file, struct script *script, const sigset_t *stop) 
 	script->out = in(folder, SHIM_OUT, O_WRONLY | O_APPEND);
 	script->err = in(folder, SHIM_ERR, O_WRONLY | O_APPEND);
 	script->end = in(folder, SHIM_END, O_WRONLY);
-	return script->args != NULL && script->env != NULL && script->work >= 0 && script->out >= 0 && script->err >= 0 && script->end >= 0 &&
-	       read(file[shim_release], &go, 1) == 1;
+	return script->args != NULL && script->env != NULL && script->work >= 0 && script->out >= 0 && script->err >= 0 && script->end >= 0;
 }
 
-// become becomes the script, in a group of its own: what that does to its whole
-// group, such as to stand still, does not reach the shim. It shares the memory of
-// the shim until then, which stands still meanwhile: to exchange a memory of its own
-// would take as long as half a script.
-static void become(const struct script *script) {
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+// release waits for the release of a script. Where that does not come, nothing has
+// begun.
+static void release(int from, struct script *script) {
+	char go;
+	script->released = read(from, &go, 1) == 1;
+	if (script->released)
+		all(script->end, begun, 0);
+}
+
+// become becomes the script as soon as it is released, in a group of its own: what
+// that does to its whole group, such as to stand still, does not reach the shim. It
+// shares the memory of the shim until then, which stands still meanwhile: to exchange
+// a memory of its own would take as long as half a script. Without the shim it ends.
+static void become(int from, struct script *script, pid_t shim) {
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
 	dup2(script->out, STDOUT_FILENO);
 	dup2(script->err, STDERR_FILENO);
 	bound(script->memory);
-	if (fchdir(script->work) == 0)
-		execve(script->args[0], script->args, script->env);
+	bool there = fchdir(script->work) == 0;
 	int why = errno;
+	if (getppid() == shim)
+		release(from, script);
+	if (!script->released)
+		_exit(0);
+	prctl(PR_SET_PDEATHSIG, 0);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (there) {
+		execve(script->args[0], script->args, script->env);
+		why = errno;
+	}
 	dprintf(STDERR_FILENO, "%s: %s\n", script->args[0], strerror(why));
 	_exit(why == ENOENT ? not_found : not_executable);
 }
 
-// say tells the server a text, which may be gone.
-static void say(int over, const char *text) {
-	ssize_t ignored = write(over, text, strlen(text));
+// say tells the server what it does not know of the exit code, and more. It may be
+// gone.
+static void say(int over, struct script *script, const char *more) {
+	char text[sizeof script->code + sizeof SHIM_WAITS];
+	int n = snprintf(text, sizeof text, "%s%s", script->code, more);
+	ssize_t ignored = n > 0 ? write(over, text, n) : 0;
 	(void)ignored;
+	script->code[0] = 0;
 }
 
-// note notes the exit code of the script. The server is told first: it has to wait
-// for nothing then.
-static void note(int over, int end, int code) {
-	char text[8];
-	snprintf(text, sizeof text, "%d\n", code);
-	say(over, text);
-	all(end, text, sizeof begun - 1);
+// note notes the exit code of the script.
+static void note(struct script *script, int code) {
+	snprintf(script->code, sizeof script->code, "%d\n", code);
+	all(script->end, script->code, sizeof begun - 1);
 }
 
 // code is the exit code that a shell would say.
@@ -231,7 +250,7 @@ static bool answer(int server, int32_t pid) {
 
 // collect waits until the script has ended and nothing of it is left. It is false
 // where somebody wanted it to end.
-static bool collect(int over, int end, pid_t script, const sigset_t *word) {
+static bool collect(int over, struct script *of, pid_t script, const sigset_t *word) {
 	int ending = 0; // that have been killed and not been collected
 	bool wanted = false;
 	for (bool ended = false, sweep = false;;) {
@@ -239,11 +258,13 @@ static bool collect(int over, int end, pid_t script, const sigset_t *word) {
 		pid_t child;
 		for (; (child = waitpid(-1, &status, WNOHANG)) > 0; ending--)
 			if (child == script) {
-				note(over, end, code(status));
+				note(of, code(status));
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
 			return !wanted;
+		if (ended)
+			say(over, of, ""); // it needs not wait for what is left
 		if (sweep && ending <= 0) // a look at all processes of the system for many at once
 			ending = end_children(NULL, 0);
 		switch (sigwaitinfo(word, NULL)) {
@@ -259,18 +280,22 @@ static bool collect(int over, int end, pid_t script, const sigset_t *word) {
 	}
 }
 
-// run runs a script that was released to its end. It is false where the shim is
-// of no more use.
-static bool run(int over, const struct script *script, const sigset_t *word) {
-	all(script->end, begun, 0);
-	pid_t pid = vfork();
+// run runs a script to its end, once it is released: its process waits for that, so
+// that then it has nothing to do but to begin. It is false where the shim is of no more
+// use.
+static bool run(const int *file, struct script *script, const sigset_t *word) {
+	pid_t shim = getpid(), pid = vfork();
 	if (pid == 0)
-		become(script);
+		become(file[shim_release], script, shim);
+	int why = errno;
 	if (pid < 0) {
-		note(over, script->end, -errno); // the script is not to blame
-		return false;
+		release(file[shim_release], script);
+		if (script->released)
+			note(script, -why); // the script is not to blame
 	}
-	bool calm = collect(over, script->end, pid, word);
+	if (pid < 0 || !script->released)
+		return false;
+	bool calm = collect(file[shim_over], script, pid, word);
 	all(script->end, SHIM_CLEAN, SHIM_CLEAN_AT);
 	return calm;
 }
@@ -311,13 +336,17 @@ static void hold(const int *file, int server) {
 	close(server);
 	struct standing before, now;
 	stands(&before);
-	for (struct script script; ready(file, &script, &stop) && run(file[shim_over], &script, &word);) {
+	struct script script;
+	while (ready(file, &script, &stop) && run(file, &script, &word)) {
 		put(&script);
 		stands(&now);
 		if (memcmp(&now, &before, sizeof now) != 0) // the next would inherit it
-			return;
-		say(file[shim_over], SHIM_WAITS);
+			break;
+		// All at once, and nothing is left to do here: the server goes on where this
+		// process has just run, and would wait for it.
+		say(file[shim_over], &script, SHIM_WAITS);
 	}
+	say(file[shim_over], &script, "");
 }
 
 // asked waits for the next shim that the server wants, with the files of it.

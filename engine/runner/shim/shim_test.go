@@ -349,7 +349,7 @@ func escaped(t *testing.T, child *Child) (alive []string) {
 	for line := range strings.Lines(wrote(t, child.Dir, "pids")) {
 		pid, err := strconv.Atoi(strings.TrimSpace(line))
 		must(t, err)
-		if _, state, err := stat(pid); err == nil && state != "Z" {
+		if lives(pid) {
 			alive = append(alive, line)
 		}
 	}

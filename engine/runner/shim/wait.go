@@ -172,8 +172,14 @@ func (s *shim) alive() bool {
 // here reports whether the folder of a shim is still there: somebody may have
 // cleared it away.
 func (s *shim) here() bool {
-	info, err := s.text.Stat()
-	return err == nil && own(info)
+	named := false
+	if raw, err := s.text.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			about, err := look(int(fd))
+			named = err == nil && alone(&about)
+		})
+	}
+	return named
 }
 
 // drop lets a shim end that was never released, and leaves nothing of it.
