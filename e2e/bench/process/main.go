@@ -1,5 +1,5 @@
 // Command process measures what scripts cost beside their own work: a step of a
-// run (g3), their stop (g10), and to find them again after a crash (g7). It
+// run (g3, in Python g13), their stop (g10), and to find them again after a crash (g7). It
 // prints one JSON line a figure.
 package main
 
