@@ -179,6 +179,8 @@ type Counts struct {
 	// Tables and Partitions are what a crawl found.
 	Tables     int64 `json:"tables,omitempty"`
 	Partitions int64 `json:"partitions,omitempty"`
+	// NothingNew says that a job had nothing to read, so that it wrote nothing.
+	NothingNew bool `json:"nothing_new,omitempty"`
 	// Exit is the exit code of a script, nil while it has none.
 	Exit *int `json:"exit,omitempty"`
 }

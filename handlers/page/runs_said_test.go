@@ -38,6 +38,20 @@ func card(t *testing.T, page, key string) string {
 	return card
 }
 
+// TestACardWithNothingToReadSaysSo, in the graph and in the list.
+func TestACardWithNothingToReadSaysSo(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, nil)
+	s.nodes[0].Counts = engine.Counts{NothingNew: true}
+	ref := s.nodes[0].Ref.String()
+
+	_, body := s.get(t, "/runs/"+string(runID))
+	_, list := s.get(t, "/runs/"+string(runID)+"/list")
+
+	contains(t, "the card", card(t, body, ref), `class="fact">nothing new<`)
+	contains(t, "the list", list, `data-fact="`+ref+`">nothing new<`)
+}
+
 // early is the world of a run whose second node has not had its turn.
 type early struct{ world }
 

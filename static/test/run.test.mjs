@@ -9,5 +9,6 @@ test("a card ends with rows, or with what a crawl found", () => {
   assert.equal(figure({ tables: 1, partitions: 3 }), "3 partitions");
   assert.equal(figure({ tables: 2 }), "2 tables");
   assert.equal(figure({ files: 4 }), "");
+  assert.equal(figure({ nothing_new: true }), "nothing new");
   assert.equal(figure(undefined), "");
 });

@@ -200,7 +200,9 @@ func (p *pen) row(c *Card, mode Mode) {
 	p.open("span", "class", "pill "+look.Hue)
 	p.icon(look.Icon)
 	p.text(look.Word)
-	p.raw("</span></td></tr>")
+	p.raw("</span> ")
+	p.put("span", c.Fact, "class", "tiny", "data-fact", c.Key)
+	p.raw("</td></tr>")
 }
 
 // lines are the edges of a view, each with a wider one that the pointer hits.

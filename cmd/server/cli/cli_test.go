@@ -207,6 +207,12 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 		t.Errorf("got runs\n%s\nwant %s", list, run.ID)
 	}
 
+	idle, err := s.run(t, "", "workflow", "run", "--wait", "--property", "Least=2", "--", odd)
+	must(t, err)
+	if !strings.Contains(idle, "nothing new") || strings.Contains(out, "nothing_new") {
+		t.Errorf("the first run says\n%s\nthe second\n%s\nwant of the second that there was nothing new", out, idle)
+	}
+
 	const twice = "out appends: about 1 row would stand twice."
 	for _, move := range [][]string{{"reset"}, {"reset", "--all"}, {"rewind", "--to", "0"}, {"undo"}, {"read-again", "--file", "1.csv"}} {
 		_, err := s.run(t, "", slices.Concat([]string{"bookmark", move[0], "copy"}, move[1:])...)

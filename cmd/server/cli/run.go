@@ -210,8 +210,11 @@ func stateOf(n *engine.NodeRun) string {
 }
 
 // figures says what an attempt has read and written; nothing of one that did not
-// begin.
+// begin, but where that is because it had nothing to read.
 func figures(n *engine.NodeRun) string {
+	if n.Counts.NothingNew {
+		return "nothing new"
+	}
 	if n.Started.IsZero() {
 		return ""
 	}

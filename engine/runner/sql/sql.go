@@ -98,7 +98,7 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 	}
 	if w.batch.Plan.Empty() {
 		h.Log(runner.Info, "nothing to do: no source has anything new")
-		return runner.Result{State: engine.Succeeded}, nil
+		return runner.Result{State: engine.Succeeded, Counts: engine.Counts{NothingNew: true}}, nil
 	}
 	if err := w.mayOverwrite(); err != nil {
 		return runner.Result{}, err

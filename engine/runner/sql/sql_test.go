@@ -257,7 +257,7 @@ func TestOnlyNewFilesAreReadAndAppended(t *testing.T) {
 	if first.Counts.RowsIn != 3 || first.Counts.RowsOut != 2 || second.Counts.Files != 1 || second.Counts.RowsOut != 1 {
 		t.Errorf("counts: got %+v and %+v", first.Counts, second.Counts)
 	}
-	if third.Batch != nil || third.State != engine.Succeeded || h.started != 2 || !h.said("nothing to do") {
+	if third.Batch != nil || third.State != engine.Succeeded || !third.Counts.NothingNew || second.Counts.NothingNew || h.started != 2 || !h.said("nothing to do") {
 		t.Errorf("nothing new: got %+v after %d workers, want a success without one", third, h.started)
 	}
 	if len(changes) != 1 || changes[0].Table.FullName() != "curated.sales" || fmt.Sprint(changes[0].Table.Keys) != "[{day VARCHAR}]" ||

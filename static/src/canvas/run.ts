@@ -10,6 +10,12 @@ import { Rows } from "./rows";
 import { Data } from "./types";
 import { stateWord, View } from "./view";
 
+interface Counts {
+  rows_out?: number;
+  partitions?: number;
+  tables?: number;
+  nothing_new?: boolean; // there was nothing to read
+}
 interface NodeState {
   card: string;
   state: string;
@@ -17,7 +23,7 @@ interface NodeState {
   attempt: number;
   started?: string;
   ended?: string;
-  counts?: Record<string, number>;
+  counts?: Counts;
   why?: string; // what it waits for
 }
 interface RunState {
@@ -31,7 +37,7 @@ interface RunEvent {
   start?: number;
   attempt?: number;
   at?: string;
-  counts?: Record<string, number>;
+  counts?: Counts;
   why?: string;
   dead?: string[]; // triggers that can no longer fire
 }
@@ -158,7 +164,11 @@ export class RunView {
     }
     // The figures of the end take the place of what it said on its way.
     const fact = figure(n.counts);
-    if (fact || done(n.state)) this.view.fill(card, { fact: fact });
+    if (fact || done(n.state)) {
+      this.view.fill(card, { fact });
+      const listed = this.rows.get(n.card)?.querySelector("[data-fact]");
+      if (listed) listed.textContent = fact;
+    }
     if (!working.has(n.state)) this.bar(card, 0);
     for (const { path, edge } of this.leaving.get(n.card) ?? []) {
       if (!edge.trigger && edge.state && (edge.state === n.state || (edge.state === "any" && done(n.state)))) path.classList.add("taken");
@@ -291,11 +301,12 @@ const firedAt = (at: string): string => `fired ${clockOf(new Date(at))}`;
 const many = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
 // figure is what a card says of what its node has done, as the server says it.
-export function figure(counts: Record<string, number> = {}): string {
+export function figure(counts: Counts = {}): string {
   for (const [name, word] of [["rows_out", "row"], ["partitions", "partition"], ["tables", "table"]] as const) {
-    if (counts[name]) return many(counts[name], word);
+    const n = counts[name];
+    if (n) return many(n, word);
   }
-  return "";
+  return counts.nothing_new ? "nothing new" : "";
 }
 
 const done = (state: string): boolean => ["succeeded", "failed", "timed_out", "stopped"].includes(state);
