@@ -52,6 +52,42 @@ func TestACardWithNothingToReadSaysSo(t *testing.T) {
 	contains(t, "the list", list, `data-fact="`+ref+`">nothing new<`)
 }
 
+// TestANodeWithoutALogSaysWhy, and leads to the run that has one.
+func TestANodeWithoutALogSaysWhy(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, ended)
+	there := "/runs/" + string(batchID) + "?attempt=1&amp;node=" + s.nodes[0].Ref.String() + "&amp;start=1&amp;tab=log"
+	for _, one := range []struct {
+		name   string
+		node   engine.NodeRun
+		why    string
+		leads  bool
+		hasLog bool
+	}{
+		{"one that was done", engine.NodeRun{State: engine.Succeeded}, "End of the log.", false, true},
+		{"a copied one", engine.NodeRun{State: engine.Succeeded, Copied: batchID}, "its log is there", true, false},
+		{"a copied one that was skipped", engine.NodeRun{State: engine.Skipped, Copied: batchID}, "was skipped in the earlier run", true, false},
+		{"a skipped one", engine.NodeRun{State: engine.Skipped}, "did not run, so it has written none", false, false},
+		{"one that was stopped before it wrote", engine.NodeRun{State: engine.Stopped}, "was stopped before it wrote anything", false, false},
+	} {
+		s.nodes[0].State, s.nodes[0].Copied = one.node.State, one.node.Copied
+		if !one.hasLog {
+			s.log.Reset()
+		}
+		_, panel := s.get(t, s.node()+"?tab=log")
+		_, part := s.get(t, s.node()+"/log")
+
+		for _, said := range []string{panel, part} {
+			if !strings.Contains(said, one.why) || strings.Contains(said, "log/download") != one.hasLog {
+				t.Errorf("%s: got %s\nwant %q, with a download: %v", one.name, said, one.why, one.hasLog)
+			}
+		}
+		if got := strings.Contains(panel, there); got != one.leads {
+			t.Errorf("%s: a way to the log of the earlier run: %v, want %v", one.name, got, one.leads)
+		}
+	}
+}
+
 // early is the world of a run whose second node has not had its turn.
 type early struct{ world }
 
