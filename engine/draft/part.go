@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,16 +28,26 @@ func fieldsOf(from, to any, connections Names) []Field {
 	slices.Sort(names)
 	var fields []Field
 	for _, name := range slices.Compact(names) {
-		if before[name] != after[name] {
-			fields = append(fields, Field{Name: name, From: before[name], To: after[name]})
+		was, had := before[name]
+		is, has := after[name]
+		// A part that comes or goes brings and takes what goes without saying.
+		if was.text == is.text || !had && is.unsaid || !has && was.unsaid {
+			continue
 		}
+		fields = append(fields, Field{Name: name, From: was.text, To: is.text})
 	}
 	return fields
 }
 
-// flat is a body as its single values. It goes by the body's JSON, so that a
-// field that is added to a body is compared from the first day.
-func flat(body any, connections Names) map[string]string {
+// value is one value of a body in words.
+type value struct {
+	text   string
+	unsaid bool // it is what holds where the field is empty
+}
+
+// flat is a body as its single values, with those that it leaves empty. It goes by the
+// body's JSON, so that a field that is added to a body is compared from the first day.
+func flat(body any, connections Names) map[string]value {
 	var tree any
 	text, err := json.Marshal(body)
 	if err == nil {
@@ -45,38 +56,46 @@ func flat(body any, connections Names) map[string]string {
 	if err != nil {
 		return nil // bodies always encode
 	}
-	values := map[string]string{}
-	walk(tree, nil, connections, values)
+	values := map[string]value{}
+	walk(tree, "", nil, connections, values)
 	return values
 }
 
-func walk(tree any, way []string, connections Names, into map[string]string) {
+// walk writes down the values of tree, which is part of a body and stands at the end
+// of way.
+func walk(tree any, part string, way []string, connections Names, into map[string]value) {
 	switch node := tree.(type) {
 	case map[string]any:
-		for key, child := range node {
-			walk(child, append(slices.Clip(way), key), connections, into)
+		full := spelled(part, node)
+		for key, child := range full {
+			at := append(slices.Clip(way), key)
+			walk(child, key, at, connections, into)
+			if v, single := into[label(at)]; single && reflect.DeepEqual(child, unsaid[part][key]) {
+				v.unsaid = true
+				into[label(at)] = v
+			}
 		}
 	case []any:
 		var plain []string
 		for i, child := range node {
 			if named, ok := child.(map[string]any); ok {
-				walk(child, append(slices.Clip(way), called(named, i)), connections, into)
+				walk(child, part, append(slices.Clip(way), called(named, i)), connections, into)
 			} else {
 				plain = append(plain, fmt.Sprint(child))
 			}
 		}
 		if len(plain) > 0 {
-			into[label(way)] = strings.Join(plain, ", ")
+			into[label(way)] = value{text: strings.Join(plain, ", ")}
 		}
 	case string:
 		if len(way) > 0 && way[len(way)-1] == "connection" {
 			node = connections.connection(engine.ID(node))
 		}
-		into[label(way)] = node
+		into[label(way)] = value{text: node}
 	case float64:
-		into[label(way)] = strconv.FormatFloat(node, 'f', -1, 64)
+		into[label(way)] = value{text: strconv.FormatFloat(node, 'f', -1, 64)}
 	case bool:
-		into[label(way)] = yesNo(node)
+		into[label(way)] = value{text: yesNo(node)}
 	}
 }
 

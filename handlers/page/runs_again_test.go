@@ -64,6 +64,7 @@ func TestRunAgainSaysFirstWhatItDoes(t *testing.T) {
 	}{
 		"by its bookmark":     {job(engine.BookmarkOn, engine.ReadNew, engine.Append), nil, "Reads what is new since its bookmark", false},
 		"without a bookmark":  {job(engine.BookmarkOff, engine.ReadNew, engine.Append), nil, "also what was read before", true},
+		"without a mode":      {job(engine.BookmarkOff, engine.ReadNew, ""), nil, "also what was read before", true},
 		"whole each time":     {job(engine.BookmarkOn, engine.ReadAll, engine.Replace), nil, "also what was read before", false},
 		"chosen files":        {job(engine.BookmarkOn, engine.ReadNew, engine.Append), &engine.Selection{Keys: []string{"a.csv"}}, "Reads again: ", true},
 		"a script of its own": {engine.JobBody{Kind: engine.JobPython, Bookmark: engine.BookmarkOff, Script: &engine.ScriptJob{Body: "x"}}, nil, "Runs its script again", false},

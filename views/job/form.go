@@ -124,7 +124,7 @@ func readSource(values url.Values, at string) engine.Source {
 	}
 	s.Connection = engine.ID(values.Get(at + "connection"))
 	path := strings.TrimSpace(values.Get(at + "path"))
-	format := engine.Format(values.Get(at + "format"))
+	format := chosen(s.Format, engine.Format(values.Get(at+"format")), engine.CSV)
 	if path != s.Path || format != s.Format {
 		// Another place or format: what was inferred of the old one is void.
 		s.Schema, s.Options.CSV = nil, engine.Dialect{}
@@ -132,7 +132,7 @@ func readSource(values url.Values, at string) engine.Source {
 	s.Path, s.Format = path, format
 	readTable(values, at, &s)
 	s.CatalogTable = strings.ToLower(strings.TrimSpace(values.Get(at + "catalog_table")))
-	s.Read = engine.ReadMode(values.Get(at + "read"))
+	s.Read = chosen(s.Read, engine.ReadMode(values.Get(at+"read")), engine.ReadNew)
 	s.Options.Partition = strings.TrimSpace(values.Get(at + "partition"))
 	s.Options.Exclude = words(values.Get(at + "exclude"))
 	s.Policy.Unreadable = values.Get(at + "unreadable")
@@ -169,13 +169,22 @@ func readSink(values url.Values, at string) engine.Sink {
 	if values.Has(at + "table") {
 		s.Table = strings.TrimSpace(values.Get(at + "table"))
 	}
-	s.Format = engine.Format(values.Get(at + "format"))
-	s.Mode = engine.WriteMode(values.Get(at + "mode"))
+	s.Format = chosen(s.Format, engine.Format(values.Get(at+"format")), engine.Parquet)
+	s.Mode = chosen(s.Mode, engine.WriteMode(values.Get(at+"mode")), engine.Append)
 	s.PartitionBy = words(values.Get(at + "partition_by"))
 	s.Keys = words(values.Get(at + "keys"))
 	s.LatestBy = strings.TrimSpace(values.Get(at + "latest_by"))
 	s.CatalogTable = strings.ToLower(strings.TrimSpace(values.Get(at + "catalog_table")))
 	return s
+}
+
+// chosen is what was chosen in place of was. A field that is empty stays so where the
+// choice is what holds then: a form must show one of its choices.
+func chosen[T ~string](was, now, usual T) T {
+	if was == "" && now == usual {
+		return was
+	}
+	return now
 }
 
 // words splits "a, b" into its parts.

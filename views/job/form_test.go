@@ -1,7 +1,9 @@
 package job_test
 
 import (
+	"encoding/json"
 	"net/url"
+	"reflect"
 	"testing"
 
 	"dogear/engine"
@@ -80,5 +82,36 @@ func TestAShortFormKeepsTheLane(t *testing.T) {
 	}
 	if whole.Pool != "" || whole.Priority != 7 || whole.RetryDelay != 0 {
 		t.Errorf("the form leaves %+v and %d s, want what was typed", whole.Lane, whole.RetryDelay)
+	}
+}
+
+// TestAFormKeepsWhatWasLeftOut: it shows a choice where a file says nothing, and saved
+// as it is shown it changes nothing; columns that were fixed stay, too.
+func TestAFormKeepsWhatWasLeftOut(t *testing.T) {
+	t.Parallel()
+	source := engine.Source{Name: "sales", Path: "/in/*.csv", Schema: []engine.Column{{Name: "id", Type: "BIGINT"}}}
+	sink := engine.Sink{From: "sales", Path: "/out"}
+	rest := func(part any) []string {
+		text, err := json.Marshal(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{string(text)}
+	}
+	values := url.Values{
+		"name": {"load"}, "source.0.rest": rest(source), "source.0.name": {"sales"}, "source.0.path": {"/in/*.csv"}, "source.0.format": {"csv"},
+		"source.0.read": {"new"}, "sink.0.rest": rest(sink), "sink.0.from": {"sales"}, "sink.0.path": {"/out"}, "sink.0.format": {"parquet"}, "sink.0.mode": {"append"},
+	}
+
+	got := job.ReadForm(values, engine.Draft[engine.JobBody]{Body: engine.JobBody{Kind: engine.JobSQL}}).Body.SQL
+	values.Set("sink.0.mode", "merge")
+	values.Set("source.0.format", "json")
+	other := job.ReadForm(values, engine.Draft[engine.JobBody]{Body: engine.JobBody{Kind: engine.JobSQL}}).Body.SQL
+
+	if !reflect.DeepEqual(got.Sources[0], source) || !reflect.DeepEqual(got.Sinks[0], sink) {
+		t.Errorf("got %+v and %+v, want %+v and %+v", got.Sources[0], got.Sinks[0], source, sink)
+	}
+	if other.Sources[0].Format != engine.JSON || other.Sources[0].Schema != nil || other.Sinks[0].Mode != engine.Merge {
+		t.Errorf("what was chosen: got %+v and %+v", other.Sources[0], other.Sinks[0])
 	}
 }

@@ -38,7 +38,7 @@ func OnceMoreOfJob(name string, job *engine.JobBody, pick *engine.Selection) Onc
 			w.Does = "Reads some of its sources again as a whole, and of the others what is new."
 		}
 	}
-	w.Doubles = job.SQL != nil && slices.ContainsFunc(job.SQL.Sinks, func(s engine.Sink) bool { return s.Mode == engine.Append })
+	w.Doubles = job.SQL != nil && slices.ContainsFunc(job.SQL.Sinks, func(s engine.Sink) bool { return s.Mode == engine.Append || s.Mode == "" })
 	return w
 }
 
