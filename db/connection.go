@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -23,7 +24,18 @@ type secretRow struct {
 // Connections lists the connections by name.
 func (s *Store) Connections(ctx context.Context) ([]engine.Connection, error) {
 	rows, err := s.objects(ctx, engine.KindConnection)
-	return collect(rows, err, connection)
+	list, err := collect(rows, err, connection)
+	if err != nil {
+		return nil, err
+	}
+	var kept []string
+	if err := s.read.NewSelect().Model((*secretRow)(nil)).Column("object_id").Scan(ctx, &kept); err != nil {
+		return nil, fmt.Errorf("look for secrets: %w", err)
+	}
+	for i := range list {
+		list[i].HasSecret = slices.Contains(kept, string(list[i].ID))
+	}
+	return list, nil
 }
 
 // Connection returns a connection; its secret is read by Secret alone.
@@ -32,7 +44,12 @@ func (s *Store) Connection(ctx context.Context, id engine.ID) (engine.Connection
 	if err != nil {
 		return engine.Connection{}, err
 	}
-	return connection(&row)
+	c, err := connection(&row)
+	if err != nil {
+		return engine.Connection{}, err
+	}
+	c.HasSecret, err = s.HasSecret(ctx, id)
+	return c, err
 }
 
 // SaveConnection makes a connection, or the next version of the one with that
@@ -49,7 +66,6 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 			return err
 		}
 		if secret != nil {
-			body.HasSecret = *secret != ""
 			if err := s.putSecret(ctx, tx, row.ID, *secret, now); err != nil {
 				return err
 			}
@@ -64,7 +80,7 @@ func (s *Store) SaveConnection(ctx context.Context, id engine.ID, name string, b
 	if err != nil {
 		return engine.Connection{}, err
 	}
-	return connection(&row)
+	return s.Connection(ctx, engine.ID(row.ID))
 }
 
 // connectionRow reads the row to change, or makes it where id is "".

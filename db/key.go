@@ -32,7 +32,7 @@ func (s *Store) CheckKey(ctx context.Context, forget bool) error {
 			return fmt.Errorf("read the key of the servers: %w", err)
 		case s.keys.Opens(sealed):
 		case !forget:
-			return engine.Errorf(engine.Invalid, "The secrets of this database were sealed with another key. Start with that key: --secret-key, or its file. If it is lost, start once with --forget-secrets, and type the secrets of the connections again.")
+			return engine.Errorf(engine.Invalid, "The secrets of this database were sealed with another key. Start with that key: --secret-key, or its file. If it is lost, start once with --forget-secrets; then type the secrets of the connections again, and make those of the event triggers that take calls anew.")
 		default:
 			if err := s.forgetSecrets(ctx, tx); err != nil {
 				return err

@@ -33,7 +33,9 @@ type ConnectionBody struct {
 	CA string `json:"ca,omitempty"`
 	// ServerName is the name that the server's certificate must have; "" is Host.
 	ServerName string `json:"server_name,omitempty"`
-	HasSecret  bool   `json:"has_secret,omitempty"`
+	// HasSecret tells whether a secret is kept beside it. It is no part of what is
+	// published: a secret can go by itself, when the key of all secrets is lost.
+	HasSecret bool `json:"-"`
 }
 
 // ConnectionType says what a connection leads to.

@@ -51,6 +51,12 @@ func TestSecretsHaveOneKey(t *testing.T) {
 		if got, err := other.Secret(t.Context(), made.ID); err != nil || got != "" {
 			t.Errorf("after forgetting the secret is %q (%v), want none", got, err)
 		}
+		if kept, err := other.Connection(t.Context(), made.ID); err != nil || kept.HasSecret {
+			t.Errorf("after forgetting the connection has a secret: %t (%v), want it to say that it has none", kept.HasSecret, err)
+		}
+		if list, err := other.Connections(t.Context()); err != nil || len(list) != 1 || list[0].HasSecret {
+			t.Errorf("after forgetting the list is %+v (%v), want a connection without a secret", list, err)
+		}
 		if err := first.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
 			t.Errorf("the old key after that: %v, want it refused", err)
 		}

@@ -33,7 +33,7 @@ type Options struct {
 	Origin        string        `env:"DOGEAR_ORIGIN" help:"Address at which people see the server, such as https://dogear.example; needed behind a proxy."`
 	Database      string        `env:"DOGEAR_DATABASE" help:"A postgres:// address; by default an SQLite file in the data folder."`
 	Key           string        `name:"secret-key" env:"DOGEAR_SECRET_KEY" help:"Key of stored secrets, 32 bytes in base64; by default a file beside the data folder."`
-	ForgetSecrets bool          `name:"forget-secrets" help:"Start although the stored secrets were sealed with another key, which is lost; they are removed."`
+	ForgetSecrets bool          `name:"forget-secrets" help:"Start although the stored secrets were sealed with another key, which is lost; they are removed: those of connections and of event triggers that take calls."`
 	Root          []string      `env:"DOGEAR_ROOT" type:"path" help:"A folder that jobs and crawlers may use beside the server's own files. May be repeated."`
 	Sample        bool          `env:"DOGEAR_SAMPLE" help:"Begin with the sample pipeline, if there is no workflow of its name yet."`
 	Drain         time.Duration `default:"10s" env:"DOGEAR_DRAIN" help:"How long a stopping server lets running work go on."`
