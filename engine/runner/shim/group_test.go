@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,10 +127,15 @@ func TestAScriptForWhichThereIsNoProcessIsNotToBlame(t *testing.T) {
 	c := command(t, "exit 0")
 	var child *Child
 	// One who may do everything may start as many as there is room for.
-	err := boundAsNobody(t, filepath.Dir(s.Dir), func() (err error) {
-		child, err = s.Start(t.Context(), c, func(_ context.Context, p engine.Process) error {
-			return unix.Prlimit(p.PID, unix.RLIMIT_NPROC, &unix.Rlimit{}, nil)
-		})
+	err := boundAsNobody(t, filepath.Dir(s.Dir), func() error {
+		waits, err := s.begin() // it is bounded before it is told anything
+		if err != nil {
+			return err
+		}
+		s.spare = []*shim{waits}
+		if err = unix.Prlimit(waits.process.PID, unix.RLIMIT_NPROC, &unix.Rlimit{}, nil); err == nil {
+			child, err = s.Start(t.Context(), c, recorded)
+		}
 		return err
 	})
 	must(t, err)

@@ -79,6 +79,10 @@ func TestWhatIsNotReleasedDoesNothing(t *testing.T) {
 	}{
 		"the claim was not written":  {func(_ *testing.T, s *Shims, marker string) { s.Return(marker) }, false},
 		"the attempt ends before it": {func(_ *testing.T, s *Shims, marker string) { s.Leave(marker) }, true},
+		"it is made to end": {func(t *testing.T, s *Shims, marker string) {
+			t.Helper()
+			must(t, (Processes{}).Kill(s.kept[marker].process))
+		}, true},
 		"the server is about to go away": {func(t *testing.T, s *Shims, marker string) {
 			t.Helper()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -145,10 +149,17 @@ func TestWhoIsKilledWhileItWaitsLeavesNothing(t *testing.T) {
 	}
 }
 
-// haltMaker keeps the maker from ending what a shim has left, until the test ends.
+// haltMaker keeps the maker from ending what a shim has left, until the test ends. It has
+// closed by then what it has handed to its shims.
 func haltMaker(t *testing.T, s *Shims) {
 	t.Helper()
 	maker := s.maker.cmd.Process
+	const own = 4 // an input, an output, the errors, and the socket
+	await(t, "the maker rests", func() bool {
+		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", maker.Pid))
+		must(t, err)
+		return len(open) == own
+	})
 	must(t, maker.Signal(syscall.SIGSTOP))
 	t.Cleanup(func() { _ = maker.Signal(syscall.SIGCONT) })
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dogear/engine"
 )
 
@@ -186,6 +188,15 @@ func TestAShimIsNotUsedAgain(t *testing.T) {
 			child.Wait(context.Background(), time.Minute)
 			_ = (Processes{}).Kill(child.Process)
 			child.gone(context.Background(), time.Minute)
+		}},
+		"it was asked to end in its end": {script: "echo up; kill -STOP $PPID; kill -44 $PPID; exit 0", end: func(child *Child) {
+			await(t, "only its shim is left, which stands still", func() bool {
+				_, state, err := stat(onlyChild(t, child.Process.PID))
+				return err == nil && state == "Z"
+			})
+			_ = unix.Kill(child.Process.PID, unix.SIGCONT)
+			child.Wait(context.Background(), time.Minute)
+			await(t, "it is over", func() bool { return child.shim.again() || !child.shim.alive() })
 		}},
 		"nobody heard of its ending": {script: "exit 0", end: func(*Child) {}},
 	} {

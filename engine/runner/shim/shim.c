@@ -26,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,12 +119,11 @@ static void put(struct script *script) {
 }
 
 // ready makes a shim ready for what it is told. It is false where that does not come.
-// Until then it is ended by the word for it.
+// From here on it is ended by the word for it, until a script has begun (run).
 static bool ready(const int *file, struct script *script, const sigset_t *stop) {
 	*script = (struct script){.work = -1, .out = -1, .err = -1, .end = -1};
 	sigprocmask(SIG_UNBLOCK, stop, NULL);
 	char *at = script->text = told(file[shim_told]);
-	sigprocmask(SIG_BLOCK, stop, NULL);
 	if (at == NULL)
 		return false;
 	script->memory = (rlim_t)strtoul(next(&at), NULL, 10) << 20;
@@ -150,7 +150,8 @@ static void release(int from, struct script *script) {
 // become becomes the script as soon as it is released, in a group of its own: what
 // that does to its whole group, such as to stand still, does not reach the shim. It
 // shares the memory of the shim until then, which stands still meanwhile: to exchange
-// a memory of its own would take as long as half a script. Without the shim it ends.
+// a memory of its own would take as long as half a script. Without the shim it ends, as
+// a script too.
 static void become(int from, struct script *script, pid_t shim) {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
@@ -163,7 +164,6 @@ static void become(int from, struct script *script, pid_t shim) {
 		release(from, script);
 	if (!script->released)
 		_exit(0);
-	prctl(PR_SET_PDEATHSIG, 0);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -248,6 +248,14 @@ static bool answer(int server, int32_t pid) {
 	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
 }
 
+// waits reports whether the word that asks a script to end waits to be heard: it came
+// with the end of this one, and would reach the next.
+static bool waits(void) {
+	sigset_t pending;
+	sigpending(&pending);
+	return sigismember(&pending, SHIM_ASK) == 1;
+}
+
 // collect waits until the script has ended and nothing of it is left. It is false
 // where somebody wanted it to end.
 static bool collect(int over, struct script *of, pid_t script, const sigset_t *word) {
@@ -262,7 +270,7 @@ static bool collect(int over, struct script *of, pid_t script, const sigset_t *w
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
-			return !wanted;
+			return !wanted && !waits();
 		if (ended)
 			say(over, of, ""); // it needs not wait for what is left
 		if (sweep && ending <= 0) // a look at all processes of the system for many at once
@@ -293,6 +301,7 @@ static bool run(const int *file, struct script *script, const sigset_t *word) {
 		if (script->released)
 			note(script, -why); // the script is not to blame
 	}
+	sigprocmask(SIG_BLOCK, word, NULL);
 	if (pid < 0 || !script->released)
 		return false;
 	bool calm = collect(file[shim_over], script, pid, word);
@@ -318,15 +327,21 @@ static void stands(struct standing *now) {
 		getrlimit(i, &now->limits[i]);
 }
 
+// deafen keeps all signals from this process: also the two that the C library holds back
+// for itself and leaves out of sigfillset, by which others could end it.
+static void deafen(void) {
+	uint64_t every = UINT64_MAX; // a set as the system has it
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every, NULL, sizeof every);
+}
+
 // hold is a shim. It is in a session of its own, in a group apart from its script's,
 // and hears but three signals: it keeps the exit code whatever others are told.
 static void hold(const int *file, int server) {
 	setsid();
 	prctl(PR_SET_NAME, SHIM_NAME);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); // what loses its parent becomes its child
-	sigset_t all_signals, word, stop;
-	sigfillset(&all_signals);
-	sigprocmask(SIG_SETMASK, &all_signals, NULL);
+	sigset_t word, stop;
+	deafen();
 	sigemptyset(&stop);
 	sigaddset(&stop, SHIM_STOP);
 	word = stop;

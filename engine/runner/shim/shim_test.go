@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -459,6 +460,30 @@ func TestWhatTheGroupIsToldDoesNotEndTheShim(t *testing.T) {
 		}
 	}
 }
+
+// TestNoSignalEndsTheShim: of none that a script may send it, but the one that ends any
+// process and the two words, is the exit code lost.
+func TestNoSignalEndsTheShim(t *testing.T) {
+	t.Parallel()
+	s := shims(t)
+	for signal := unix.Signal(1); signal <= lastSignal; signal++ {
+		if signal == unix.SIGKILL || signal == unix.SIGSTOP || signal == askWord || signal == stopWord {
+			continue
+		}
+		child := started(t, s, command(t, fmt.Sprintf("kill -%d $PPID; exit 7", signal)))
+
+		if !child.Wait(t.Context(), 10*time.Second) {
+			t.Fatal("it did not end")
+		}
+
+		if code, ok := child.Exit(); !ok || code != 7 {
+			t.Errorf("signal %d: got exit code %d, %v, want 7", signal, code, ok)
+		}
+	}
+}
+
+// lastSignal is the greatest number that a signal of Linux has.
+const lastSignal = 64
 
 // TestAMakerThatWasKilledIsReplaced: and what it has made goes on.
 func TestAMakerThatWasKilledIsReplaced(t *testing.T) {

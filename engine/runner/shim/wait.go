@@ -159,14 +159,17 @@ func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
 	return &Child{Process: s.process, Dir: s.dir, marker: marker, pid: s.pid, shim: s}, nil
 }
 
-// alive reports whether a shim still waits: one that has died has closed what it
-// would tell its end by.
-func (s *shim) alive() bool {
-	dead := true
-	if raw, err := s.over.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { dead = hasInput(fd) })
+// alive reports whether a shim still waits. One that has died has closed what it would
+// tell its end by; the maker may have that open for a moment longer.
+func (s *shim) alive() bool { return silent(s.over) && silent(s.pid) }
+
+// silent reports whether there is nothing to read in a file, and may be yet.
+func silent(file *os.File) bool {
+	ready := true
+	if raw, err := file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { ready = hasInput(fd) })
 	}
-	return !dead
+	return !ready
 }
 
 // here reports whether the folder of a shim is still there: somebody may have
