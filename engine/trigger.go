@@ -74,20 +74,19 @@ func names(triggers []*Trigger) []string {
 // EventTrigger returns the event trigger of that name, or the only one where
 // name is empty.
 func (w *WorkflowBody) EventTrigger(name string) (*Trigger, error) {
-	var found *Trigger
+	var found []*Trigger
 	for i := range w.Triggers {
 		t := &w.Triggers[i]
 		if t.Type != OnEvent || name != "" && t.Name != name {
 			continue
 		}
-		if found != nil {
-			return nil, Errorf(Invalid, "The workflow has more than one event trigger. Say which one by its name.")
-		}
-		found = t
+		found = append(found, t)
 	}
 	switch {
-	case found != nil:
-		return found, nil
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, Errorf(Invalid, "The workflow has more than one event trigger. Say which one by its name: %s.", strings.Join(names(found), ", "))
 	case name != "":
 		return nil, w.notByEvents(name)
 	}

@@ -33,6 +33,21 @@ func TestAConnectionToADatabaseIsSavedWithoutItsPassword(t *testing.T) {
 	}
 }
 
+// TestAnAccessKeyWithoutItsSecretIsMarked: such as after a start with --forget-secrets.
+func TestAnAccessKeyWithoutItsSecretIsMarked(t *testing.T) {
+	t.Parallel()
+	site := serve(t)
+	whole := url.Values{"name": {"whole"}, "type": {"s3"}, "access_key": {"AK1"}, "secret": {"tell-nobody"}}
+	site.change(t, "/connections", whole)
+	if _, list := site.get(t, "/connections"); !strings.Contains(list, "AK1") || strings.Contains(list, "No secret key") {
+		t.Errorf("with a secret the list is %s", list)
+	}
+	site.change(t, "/connections", url.Values{"name": {"locked"}, "type": {"s3"}, "access_key": {"AK2"}})
+	if _, list := site.get(t, "/connections"); strings.Count(list, "No secret key") != 1 {
+		t.Errorf("the one without a secret is not marked: %s", list)
+	}
+}
+
 func TestAJobFormKeepsATable(t *testing.T) {
 	t.Parallel()
 	site := serve(t)

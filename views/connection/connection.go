@@ -143,3 +143,9 @@ func credentials(b engine.ConnectionBody) string {
 	}
 	return b.AccessKey
 }
+
+// locked reports whether an access key lacks its secret, without which nothing can
+// be reached: it was removed, or the key with which it was sealed is lost.
+func locked(b engine.ConnectionBody) bool {
+	return b.Type == engine.ConnectionS3 && b.AccessKey != "" && !b.HasSecret
+}

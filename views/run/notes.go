@@ -112,7 +112,7 @@ func (v View) twinLead() string {
 func (v View) twinWords() string {
 	words := ", which started " + show.Length(v.Twin.Before) + " before."
 	if v.Run.Open() {
-		words += " If it was asked for twice by mistake, stop one of them."
+		words += " If it was asked for twice by mistake, stop this one."
 	}
 	return words
 }

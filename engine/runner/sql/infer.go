@@ -55,7 +55,7 @@ func (w *work) infer(ctx context.Context, plan *engine.Plan) error {
 	}
 	for _, i := range at {
 		part := plan.Sources[i]
-		w.host.Log(runner.Info, fmt.Sprintf("columns of %s were inferred: %s; to fix them, give the source a schema in the YAML of the workflow and import that", part.Source, list(part.Schema)))
+		w.host.Log(runner.Info, fmt.Sprintf("columns of %s were inferred: %s; to fix them, write them in the job, under Columns and their types of the source", part.Source, list(part.Schema)))
 	}
 	return nil
 }

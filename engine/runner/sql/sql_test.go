@@ -495,6 +495,9 @@ func TestARecoveredPlanReadsByItsOwnColumns(t *testing.T) {
 	h.put("in/a.csv", "id,day,n\n1,mon,10\n")
 	before, err := h.try(t.Context(), nil)
 	must(t, err)
+	if !h.said("in the job, under Columns and their types") {
+		t.Errorf("the log says not where inferred columns are fixed:\n%s", strings.Join(h.log, "\n"))
+	}
 	h.log = nil
 	before.Batch.Plan.Sources[0].Schema[0].Type = "VARCHAR" // as if inferred otherwise
 
