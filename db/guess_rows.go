@@ -75,17 +75,17 @@ func changedArgs(to []any, run *engine.Run) []any {
 // changeNodes writes what may change in the rows of node runs that are there, on
 // condition that all of them are.
 var changeNodes = `WITH written AS (UPDATE node_run SET ` + nodeFrom("v") + `
-  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[],
-    $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::text[])
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
+    $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::text[])
   AS v(run_id, ref, start, attempt, ` + strings.Join(strings.Fields(nodeChanges), ", ") + `)
   WHERE node_run.run_id = v.run_id AND node_run.ref = v.ref AND node_run.start = v.start AND node_run.attempt = v.attempt RETURNING 1)
-SELECT 1 / (count(*) = $19)::int FROM written`
+SELECT 1 / (count(*) = $20)::int FROM written`
 
-var changedNodeTypes = strings.Fields("t t i i t t t i i t t t t i i i i t")
+var changedNodeTypes = strings.Fields("t t i i t t t i i i t t t t i i i i t")
 
 func changedNodeArgs(to []any, n *engine.NodeRun) []any {
 	return append(to,
-		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.State), n.Why, n.Fence, n.Version, processText(n), string(n.Batch),
+		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.State), n.Why, oneIf(n.Held), n.Fence, n.Version, processText(n), string(n.Batch),
 		countsText(n), n.Error, micros(n.NotBefore), micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Owner))
 }
 

@@ -2,8 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,37 +18,26 @@ const (
 	lateMost = 20
 )
 
-// beginnings are those of the newest runs of schedules. Whether one was held back a node
-// that waits says, and else the event of the first start.
-const (
-	beginnings = `SELECT object_id, name, id, due, made, ended, coalesce(began, 0), CASE
-    WHEN began IS NULL AND EXISTS (SELECT 1 FROM node_run AS n WHERE n.run_id = id AND n.state = 'ready' AND ({why})) THEN 1
-    WHEN began IS NOT NULL AND ({event}) THEN 1 ELSE 0 END
-  FROM (
-    SELECT r.object_id, r.name, r.id, r.due, r.ended, r.started AS made,
-      (SELECT min(n.started) FROM node_run AS n WHERE n.run_id = r.id AND n.started <> 0) AS began,
-      ({starting}) AS begins
-    FROM (SELECT object_id, name, id, due, started, ended FROM run WHERE id >= ? AND due <> 0 AND previous = '' ORDER BY id DESC LIMIT ?) AS r
-  ) AS scheduled ORDER BY id DESC`
-	// starting are the events of the step in which the first node of a run started.
-	starting = `SELECT s.events FROM step AS s WHERE s.run_id = {run}
-        AND (s.events LIKE '%"state":"starting"%' OR s.events LIKE '%"kind":"node"%"state":"running"%') ORDER BY s.first LIMIT 1`
-)
+// beginnings are those of the newest runs of schedules. Whether one was held back says the
+// first of its nodes that started, and while none has, any that waits.
+const beginnings = `SELECT r.object_id, r.name, r.id, r.due, r.started, r.ended,
+  coalesce((SELECT min(n.started) FROM node_run AS n WHERE n.run_id = r.id AND n.started <> 0), 0),
+  coalesce((SELECT n.held FROM node_run AS n WHERE n.run_id = r.id AND n.started <> 0 ORDER BY n.started LIMIT 1),
+    (SELECT 1 FROM node_run AS n WHERE n.run_id = r.id AND n.state = 'ready' AND ({held}) LIMIT 1), 0)
+FROM run AS r WHERE r.id >= ? AND r.due <> 0 AND r.previous = '' ORDER BY r.id DESC LIMIT ?`
 
 // begun is beginnings with what people set in it.
-var begun = strings.NewReplacer("{why}", heldBack("n.why LIKE '%s%%'"), "{event}", heldBack(`begins LIKE '%%"text":"%s%%'`),
-	"{starting}", startingOf("r.id")).Replace(beginnings)
+var begun = strings.Replace(beginnings, "{held}", heldBack("n.why"), 1)
 
-// heldBack is a condition that one of engine.SetByPeople is found in a column by pattern.
-func heldBack(pattern string) string {
+// heldBack is a condition that the words in a column begin with one of
+// engine.SetByPeople.
+func heldBack(column string) string {
 	var any []string
 	for _, lead := range engine.SetByPeople() {
-		any = append(any, fmt.Sprintf(pattern, lead))
+		any = append(any, column+" LIKE '"+lead+"%'")
 	}
 	return strings.Join(any, " OR ")
 }
-
-func startingOf(run string) string { return strings.Replace(starting, "{run}", run, 1) }
 
 // LateStarts lists the due times of the last day whose runs began to work more
 // than engine.TooLate after them, or do not yet: those without a run first, then
@@ -101,24 +88,4 @@ WHERE s.next_at > 0 AND s.next_at < ? ORDER BY s.next_at LIMIT ?`), micros(now.A
 		all = append(all, l)
 	}
 	return all, rows.Err()
-}
-
-// Waited is what the first node of a run to start had waited for, in words; "" where none
-// has started, or waited for nothing.
-func (s *Store) Waited(ctx context.Context, run engine.ID) (string, error) {
-	var text string
-	err := s.read.DB.QueryRowContext(ctx, s.bind(startingOf("?")), string(run)).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("ask what run %s waited for: %w", run, err)
-	}
-	events, err := decode[[]storedEvent](text)
-	for _, e := range events {
-		if e.Kind == "node" && (e.State == string(engine.Starting) || e.State == string(engine.Running)) {
-			return e.Text, err
-		}
-	}
-	return "", err
 }

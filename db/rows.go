@@ -25,14 +25,14 @@ var (
 )
 
 const (
-	nodeTypes  = "t t i i t t t t i i t t t t t i i i i i t t t i"
+	nodeTypes  = "t t i i t t t t i i i t t t t t i i i i i t t t i"
 	insertNode = `INSERT INTO node_run (run_id, ref, start, attempt,
-  name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
+  name, trigger_id, state, why, held, fence, version, arguments, process, batch_id, counts, error, ready_at, not_before, deadline, started, ended,
   copied, owner, pool, priority)`
 )
 
 // nodeChanges are the columns of a node run that may change once it is there.
-const nodeChanges = "name state why fence version process batch_id counts error not_before deadline started ended owner"
+const nodeChanges = "name state why held fence version process batch_id counts error not_before deadline started ended owner"
 
 // nodeFrom sets those columns of node_run to what a row of another name says, and notes
 // a write by somebody whose turn was over.
@@ -151,10 +151,18 @@ func runArgs(to []any, run *engine.Run) []any {
 
 func nodeArgs(to []any, n *engine.NodeRun) []any {
 	return append(to,
-		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, n.Fence, n.Version,
+		string(n.Run), n.Ref.String(), n.Start, n.Attempt, n.Name, string(n.By), string(n.State), n.Why, oneIf(n.Held), n.Fence, n.Version,
 		encodeSome(n.Arguments, n.Arguments == nil, "null"), processText(n), string(n.Batch),
 		countsText(n), n.Error, micros(n.ReadyAt), micros(n.NotBefore),
 		micros(n.Deadline), micros(n.Started), micros(n.Ended), string(n.Copied), string(n.Owner), n.Pool, n.Priority)
+}
+
+// oneIf is 1 where something is so, as a column of numbers takes it.
+func oneIf(so bool) int {
+	if so {
+		return 1
+	}
+	return 0
 }
 
 func processText(n *engine.NodeRun) string {

@@ -85,7 +85,7 @@ func (s *Store) insertRuns(ctx context.Context, tx bun.Conn, runs []engine.Run) 
 	)
 }
 
-const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, fence, version, arguments, process, batch_id, counts,
+const selectNode = `SELECT run_id, ref, start, attempt, name, trigger_id, state, why, held, fence, version, arguments, process, batch_id, counts,
   error, ready_at, not_before, deadline, started, ended, copied, owner, pool, priority FROM node_run`
 
 type querier interface {
@@ -111,13 +111,13 @@ func queryNodes(ctx context.Context, on querier, query string, args ...any) ([]e
 
 func scanNode(rows scanner) (n engine.NodeRun, err error) {
 	var run, ref, trigger, state, arguments, process, batch, counts string
-	var ready, notBefore, deadline, started, ended int64
-	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &n.Fence, &n.Version, &arguments, &process,
+	var held, ready, notBefore, deadline, started, ended int64
+	err = rows.Scan(&run, &ref, &n.Start, &n.Attempt, &n.Name, &trigger, &state, &n.Why, &held, &n.Fence, &n.Version, &arguments, &process,
 		&batch, &counts, &n.Error, &ready, &notBefore, &deadline, &started, &ended, &n.Copied, &n.Owner, &n.Pool, &n.Priority)
 	if err != nil {
 		return n, err
 	}
-	n.Run, n.By, n.State, n.Batch = engine.ID(run), engine.ID(trigger), engine.State(state), engine.ID(batch)
+	n.Run, n.By, n.State, n.Batch, n.Held = engine.ID(run), engine.ID(trigger), engine.State(state), engine.ID(batch), held != 0
 	n.ReadyAt, n.NotBefore, n.Deadline, n.Started, n.Ended = instant(ready), instant(notBefore), instant(deadline), instant(started), instant(ended)
 	var errs [4]error
 	n.Ref, errs[0] = engine.ParseRef(ref)

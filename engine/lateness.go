@@ -58,22 +58,22 @@ func (b Beginning) Late(now time.Time) time.Duration {
 // Waits reports that such a run has not begun to work, and could.
 func (b Beginning) Waits() bool { return b.Began.IsZero() && b.Ended.IsZero() && !b.Held }
 
-// Late is how late r began, as Beginning has it, with its nodes and what the first of them
-// to start had waited for. Without nodes it is how long after the due time r was made. A
-// run that no schedule was due for, or that goes on from another one, is not late.
-func (r *Run) Late(nodes []NodeRun, waited string, now time.Time) time.Duration {
+// Late is how late r began, as Beginning has it, with its nodes. Without nodes it is how
+// long after the due time r was made. A run that no schedule was due for, or that goes on
+// from another one, is not late.
+func (r *Run) Late(nodes []NodeRun, now time.Time) time.Duration {
 	if !r.Scheduled() {
 		return 0
 	}
 	b := Beginning{Due: r.Due, Made: r.Started, Ended: r.Ended, Held: len(nodes) == 0}
 	for i := range nodes {
-		b.Held = b.Held || HeldBack(nodes[i].Waits())
-		if at := nodes[i].Started; !at.IsZero() && (b.Began.IsZero() || at.Before(b.Began)) {
-			b.Began = at
+		n := &nodes[i]
+		switch {
+		case n.Started.IsZero() && b.Began.IsZero():
+			b.Held = b.Held || HeldBack(n.Waits())
+		case !n.Started.IsZero() && (b.Began.IsZero() || n.Started.Before(b.Began)):
+			b.Began, b.Held = n.Started, n.Held
 		}
-	}
-	if !b.Began.IsZero() {
-		b.Held = HeldBack(waited)
 	}
 	return b.Late(now)
 }

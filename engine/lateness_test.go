@@ -11,16 +11,15 @@ func TestD17ARunIsAsLateAsItsFirstWork(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	node := func(after time.Duration) engine.NodeRun { return engine.NodeRun{Started: noon.Add(after)} }
+	held := func(after time.Duration) engine.NodeRun { return engine.NodeRun{Started: noon.Add(after), Held: true} }
 	tests := map[string]struct {
 		run   engine.Run
 		nodes []engine.NodeRun
 		want  time.Duration
-		// waited is what the first to start had waited for.
-		waited string
 	}{
 		"its first work counts":        {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute), node(43 * time.Minute)}, want: 42 * time.Minute},
-		"its first waited for a pool":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute)}, waited: engine.WaitsForPlace + "x", want: time.Second},
-		"its first waited for a slot":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{node(42 * time.Minute)}, waited: "waits for one of the server's slots", want: 42 * time.Minute},
+		"its first waited for a pool":  {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{held(42 * time.Minute), node(43 * time.Minute)}, want: time.Second},
+		"its second waited for a pool": {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{held(43 * time.Minute), node(42 * time.Minute)}, want: 42 * time.Minute},
 		"nothing works yet":            {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{{}}, want: time.Hour},
 		"nothing ever worked":          {run: engine.Run{Due: noon, Started: noon, Ended: noon.Add(30 * time.Minute)}, nodes: []engine.NodeRun{{}}, want: 30 * time.Minute},
 		"its first waits for a pool":   {run: engine.Run{Due: noon, Started: noon.Add(time.Second)}, nodes: []engine.NodeRun{{State: engine.Ready, Why: engine.WaitsForPlace + "x"}}, want: time.Second},
@@ -32,7 +31,7 @@ func TestD17ARunIsAsLateAsItsFirstWork(t *testing.T) {
 		"it goes on from one long ago": {run: engine.Run{Due: noon, Previous: "x", Started: noon.Add(time.Hour)}},
 	}
 	for name, tt := range tests {
-		if got := tt.run.Late(tt.nodes, tt.waited, noon.Add(time.Hour)); got != tt.want {
+		if got := tt.run.Late(tt.nodes, noon.Add(time.Hour)); got != tt.want {
 			t.Errorf("%s: late by %s, want %s", name, got, tt.want)
 		}
 	}

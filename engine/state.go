@@ -74,11 +74,14 @@ type NodeRun struct {
 	By ID `json:"by,omitempty"`
 	// Copied is the run that this node run comes from, where its run goes on
 	// from that one without doing it again.
-	Copied  ID     `json:"copied,omitempty"`
-	State   State  `json:"state"`
-	Why     string `json:"why,omitempty"` // why it waits, or who has marked, skipped or stopped it, in words
-	Fence   int64  `json:"fence"`
-	Version int    `json:"version"` // of the job or crawler that ran
+	Copied ID     `json:"copied,omitempty"`
+	State  State  `json:"state"`
+	Why    string `json:"why,omitempty"` // why it waits, or who has marked, skipped or stopped it, in words
+	// Held says that what it waited for last, until it was started, a person has set
+	// (HeldBack).
+	Held    bool  `json:"held,omitempty"`
+	Fence   int64 `json:"fence"`
+	Version int   `json:"version"` // of the job or crawler that ran
 	// Owner is the server that works on it, "" while none does.
 	Owner ID `json:"owner,omitempty"`
 

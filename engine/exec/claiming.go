@@ -72,6 +72,7 @@ func (c *claiming) turn(n *engine.NodeRun, w *flow.Writes, st flow.State) error 
 	case found.ok:
 		c.claimed = append(c.claimed, n.Key())
 		// The version that starts is the one of this moment (model.md, Runs).
+		n.Held = engine.HeldBack(n.Why)
 		n.State, n.Why, n.Fence, n.Version, n.Owner = engine.Starting, "", n.Fence+1, head.Version, c.owner
 		c.e.ahead(n, w.Run.Properties)
 		restate(w.Events, n)

@@ -96,7 +96,8 @@ func TestAPoolSaysThatItIsFull(t *testing.T) {
 }
 
 // TestAPoolWithoutPlacesSaysSo, and what waits for it starts once it has one; the event of
-// its start keeps what it waited for, so that nobody calls it late.
+// its start keeps what it waited for, and its row that a person held it, so that nobody
+// calls it late.
 func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, h *house) {
@@ -112,7 +113,9 @@ func TestAPoolWithoutPlacesSaysSo(t *testing.T) {
 		must(t, h.store.PutPool(t.Context(), "held", 1, "owner", time.Now()))
 		must(t, h.exec.PoolsChanged(t.Context()))
 
-		h.ends(run.ID)
+		if _, nodes := h.ends(run.ID); !nodes[0].Held {
+			t.Error("nothing says that it was held back")
+		}
 		events, err := h.store.Events(t.Context(), run.ID, 0)
 		must(t, err)
 		i := slices.IndexFunc(events, func(e engine.Event) bool { return e.Kind == "node" && e.State == string(engine.Starting) })

@@ -49,8 +49,6 @@ type Store interface {
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// Fallen says which node each of runs failed of.
 	Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error)
-	// Waited is what the first node of a run to start had waited for.
-	Waited(ctx context.Context, run engine.ID) (string, error)
 	// Schedules lists when each schedule is due next.
 	Schedules(ctx context.Context) (map[engine.ID]engine.Schedule, error)
 	Pools(ctx context.Context) ([]engine.Pool, error)

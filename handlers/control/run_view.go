@@ -62,7 +62,7 @@ func (c *control) viewRuns(ctx context.Context, runs []engine.Run) ([]Run, error
 	for _, run := range runs {
 		start := startOf(&run)
 		run.Body = engine.WorkflowBody{}
-		view := Run{Run: run, Start: start, Waits: waits[run.ID], LateSeconds: run.Late(nil, "", c.Now()).Seconds()}
+		view := Run{Run: run, Start: start, Waits: waits[run.ID], LateSeconds: run.Late(nil, c.Now()).Seconds()}
 		if twin, ok := twins[run.ID]; ok {
 			view.Like = &Like{Run: twin.Run, Seconds: twin.Before.Seconds()}
 		}
@@ -94,13 +94,7 @@ func (c *control) answerRun(w http.ResponseWriter, r *http.Request, run engine.R
 		return err
 	}
 	views[0].Nodes = nodes
-	if run.Scheduled() {
-		waited, err := c.Store.Waited(r.Context(), run.ID)
-		if err != nil {
-			return err
-		}
-		views[0].LateSeconds = run.Late(nodes, waited, c.Now()).Seconds()
-	}
+	views[0].LateSeconds = run.Late(nodes, c.Now()).Seconds()
 	if views[0].Skipping, err = c.skipping(r.Context(), &run, nodes); err != nil {
 		return err
 	}

@@ -34,8 +34,6 @@ type runStore interface {
 	Waits(ctx context.Context, runs []engine.Run) (map[engine.ID]string, error)
 	// Fallen says which node each of runs failed of.
 	Fallen(ctx context.Context, runs []engine.Run) (map[engine.ID]engine.Fallen, error)
-	// Waited is what the first node of a run to start had waited for.
-	Waited(ctx context.Context, run engine.ID) (string, error)
 	// PropertySets lists what the properties of a run were, if they were changed.
 	PropertySets(ctx context.Context, run engine.ID) ([]engine.PropertySet, error)
 	// PropertiesOf is what an attempt was told of the properties of its run.
@@ -151,11 +149,6 @@ func (p *Pages) runView(c web.Ctx) (run.View, error) {
 	}
 	if v.Events, err = p.Store.EventsOf(ctx, v.Run.ID); err != nil {
 		return v, err
-	}
-	if v.Run.Scheduled() {
-		if v.Waited, err = p.Store.Waited(ctx, v.Run.ID); err != nil {
-			return v, err
-		}
 	}
 	if v.Properties, err = p.Store.PropertySets(ctx, v.Run.ID); err != nil {
 		return v, err

@@ -23,7 +23,7 @@ func (v View) starter() string {
 }
 
 // late is how long after its due time the run began to work.
-func (v View) late() time.Duration { return v.Run.Late(v.Nodes, v.Waited, v.Now) }
+func (v View) late() time.Duration { return v.Run.Late(v.Nodes, v.Now) }
 
 // lateness says by how much a scheduled run is late.
 func (v View) lateness() string {

@@ -277,7 +277,7 @@ func remarks(l Listing, r engine.Run) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if late := r.Late(nil, "", l.Now); late > engine.TooLate {
+		if late := r.Late(nil, l.Now); late > engine.TooLate {
 			templ_7745c5c3_Err = show.Pill(show.Sign{Icon: "hourglass", Word: show.Length(late) + " late", Hue: "warn"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

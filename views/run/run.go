@@ -92,7 +92,6 @@ type View struct {
 	Run      engine.Run
 	Nodes    []engine.NodeRun
 	Claims   map[engine.NodeKey]time.Time // when each attempt was taken up, the last time
-	Waited   string                       // what the first node to start had waited for
 	Triggers []engine.TriggerRun
 	Events   []engine.TriggerEvent // that started it
 	Twin     *engine.Twin          // an earlier run that asked for the same

@@ -2,7 +2,6 @@ package app
 
 import (
 	"net/http"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -24,9 +23,6 @@ type metrics struct {
 	begun    prometheus.Histogram // of their work
 	overdue  prometheus.Gauge
 	broken   *prometheus.GaugeVec
-	// held are the node runs that were claimed after they had waited for what a person
-	// has set, until they work: the event of their claim alone says so.
-	held sync.Map
 }
 
 // lateBuckets reach from what nobody notices to what somebody should have been
@@ -80,18 +76,8 @@ func (m *metrics) count(w flow.Writes) {
 
 // begins observes how late a node began to work that its schedule starts.
 func (m *metrics) begins(w *flow.Writes, n *engine.NodeRun) {
-	for _, e := range w.Events {
-		claims := e.State == string(engine.Starting) || e.State == string(engine.Running)
-		if claims && e.Card == n.Ref.String() && e.Start == n.Start && e.Attempt == n.Attempt && engine.HeldBack(e.Text) {
-			m.held.Store(n.Key(), true)
-		}
-	}
-	if n.State != engine.Running && !n.State.Done() {
-		return
-	}
-	_, held := m.held.LoadAndDelete(n.Key())
 	if n.State == engine.Running {
-		b := engine.Beginning{Due: w.Run.Due, Made: w.Run.Started, Began: n.Started, Held: held}
+		b := engine.Beginning{Due: w.Run.Due, Made: w.Run.Started, Began: n.Started, Held: n.Held}
 		m.begun.Observe(b.Late(n.Started).Seconds())
 	}
 }

@@ -22,19 +22,17 @@ func TestD17TheLatenessOfASchedulesWorkIsAFigure(t *testing.T) {
 	}
 	again := run
 	again.Previous = "before"
-	claims := func(start int, after time.Duration, waited string) { // it is claimed, and then works
-		n := engine.NodeRun{Ref: engine.Ref{Kind: engine.KindJob, ID: "a"}, By: "t", Start: start, Attempt: 1, State: engine.Starting}
-		e := engine.Event{Kind: "node", Card: n.Ref.String(), State: string(n.State), Start: start, Attempt: 1, Text: waited}
-		m.count(flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, Events: []engine.Event{e}})
+	claims := func(start int, after time.Duration, held bool) { // it is claimed, and then works
+		n := engine.NodeRun{Ref: engine.Ref{Kind: engine.KindJob, ID: "a"}, By: "t", Start: start, Attempt: 1, State: engine.Starting, Held: held}
+		m.count(flow.Writes{Run: run, Nodes: []engine.NodeRun{n}})
 		n.State, n.Started = engine.Running, noon.Add(after)
-		e.State, e.Text = string(n.State), ""
-		m.count(flow.Writes{Run: run, Nodes: []engine.NodeRun{n}, Events: []engine.Event{e}})
+		m.count(flow.Writes{Run: run, Nodes: []engine.NodeRun{n}})
 	}
 
 	m.count(flow.Writes{Run: run, Fire: &flow.Fire{Trigger: "t", Due: noon}})
-	works(run, "t", 1, 42*time.Minute)                  // its worker was blocked for so long
-	claims(1, 30*time.Minute, engine.WaitsForPlace+"x") // a person held it: it is as late as its run
-	claims(2, 3*time.Minute, "waits for one of the server's slots")
+	works(run, "t", 1, 42*time.Minute) // its worker was blocked for so long
+	claims(1, 30*time.Minute, true)    // a person held it: it is as late as its run
+	claims(2, 3*time.Minute, false)
 	works(run, "after", 1, time.Hour) // it waits for others, not for its time
 	works(run, "t", 2, time.Hour)     // a retry
 	works(again, "t", 1, 24*time.Hour)
