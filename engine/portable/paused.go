@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dogear/engine"
+	"dogear/engine/draft"
 )
 
 // Paused is a trigger that an import leaves switched off: it would start a job
@@ -28,11 +29,11 @@ func (r *reader) pause(body, was *engine.WorkflowBody, self engine.ID, here []en
 	var paused []Paused
 	for i := range body.Triggers {
 		t := &body.Triggers[i]
-		if old := was.Trigger(t.ID); !clock(t) || old != nil && clock(old) {
+		if old := was.Trigger(t.ID); !draft.ByItself(t) || old != nil && draft.ByItself(old) {
 			continue
 		}
 		for _, a := range t.Actions {
-			if other := starter(a.Ref, self, here); other != "" {
+			if other := draft.Starter(a.Ref, self, here); other != "" {
 				t.Disabled = true
 				paused = append(paused, Paused{Trigger: t.Name, Kind: a.Ref.Kind, Node: r.refs[a.Ref], Other: other})
 				break
@@ -40,28 +41,4 @@ func (r *reader) pause(body, was *engine.WorkflowBody, self engine.ID, here []en
 		}
 	}
 	return paused
-}
-
-// clock reports whether t starts runs without a person.
-func clock(t *engine.Trigger) bool {
-	return !t.Disabled && (t.Type == engine.Scheduled || t.Type == engine.OnEvent)
-}
-
-// starter is the name of a workflow other than self that starts ref by itself,
-// or "".
-func starter(ref engine.Ref, self engine.ID, here []engine.Workflow) string {
-	for i := range here {
-		if here[i].ID == self {
-			continue
-		}
-		for j := range here[i].Triggers {
-			t := &here[i].Triggers[j]
-			for _, a := range t.Actions {
-				if clock(t) && a.Ref == ref {
-					return here[i].Name
-				}
-			}
-		}
-	}
-	return ""
 }

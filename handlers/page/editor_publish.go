@@ -26,6 +26,11 @@ func (p *Pages) publishDialog(c web.Ctx) error {
 			return err
 		}
 	}
+	here, err := p.Store.Workflows(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	state.Twice = draft.Doubled(&desk.published.WorkflowBody, &desk.draft.Body, desk.draft.Workflow, here, desk.names)
 	return web.Render(c, http.StatusOK, editor.Publish(state, then(c.QueryParam("then")), c.QueryParam("typed") != ""))
 }
 

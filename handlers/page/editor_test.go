@@ -334,6 +334,27 @@ func TestNextStartsCountOncePublished(t *testing.T) {
 	}
 }
 
+// TestThePublishDialogWarnsOfASecondClock, as an import does, and not of the first.
+func TestThePublishDialogWarnsOfASecondClock(t *testing.T) {
+	t.Parallel()
+	s := edit(t)
+	s.pipeline(t)
+
+	_, first := s.get(t, s.at("/publish"))
+	id, err := s.store.CreateWorkflow(t.Context(), "nightly", engine.WorkflowBody{Triggers: []engine.Trigger{{
+		ID: engine.NewID(noon), Name: "at night", Type: engine.Scheduled, Schedule: "cron(0 2 * * ? *)", Actions: []engine.Action{{Ref: engine.Ref{Kind: engine.KindJob, ID: s.job}}},
+	}}}, "owner", noon)
+	must(t, err)
+	_, err = s.store.PublishWorkflow(t.Context(), id, 0, nil, "owner", noon, func(engine.Trigger) time.Time { return noon })
+	must(t, err)
+	_, second := s.get(t, s.at("/publish"))
+
+	if strings.Contains(first, "started twice") {
+		t.Errorf("the only clock is warned of:\n%s", first)
+	}
+	contains(t, "the dialog", second, "With the trigger Daily, the job raw-to-curated", "is started twice: the workflow nightly starts it by itself already.")
+}
+
 func TestPublishSaysWhatItChangesAndDoesExactlyThat(t *testing.T) {
 	t.Parallel()
 	s := edit(t)

@@ -42,6 +42,9 @@ type State struct {
 	Problems []draft.Problem
 	Changes  []draft.Change
 	Parts    []Part
+	// Twice are triggers that a publish would let start what is started by itself
+	// already; only the dialog of a publish has them.
+	Twice []draft.Twice
 }
 
 // Part is a job or crawler on the canvas with an open draft of its own.
