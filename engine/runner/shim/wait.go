@@ -153,6 +153,9 @@ func (s *shim) start(ctx context.Context, marker string) (*Child, error) {
 	failpoint.Hit("shim.release.before")
 	_, err := s.release.WriteString("\n")
 	failpoint.Hit("shim.release.after")
+	if errors.Is(err, unix.EPIPE) {
+		return nil, engine.Errorf(engine.Conflict, "The process that waited to become the script was killed, so the script has not begun. Start it again.")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("release a shim: %w", err)
 	}
