@@ -51,6 +51,37 @@ test("a command of the search opens its dialog, on its page or over another", as
   assert.ok(!(await page.locator("#palette").evaluate((e) => e.open)), "the search has made room");
 });
 
+test("the search presses the buttons of the page: the theme, and tidying up in the editor alone", async () => {
+  const page = await house.page("/health");
+  await page.keyboard.press("Control+k");
+  await page.locator("#palette input").fill("tidy");
+  await page.getByText("Nothing has that in its name").waitFor();
+  await page.keyboard.press("Escape");
+  await find(page, "dark");
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  assert.ok(!(await page.locator("#palette").evaluate((e) => e.open)), "the search has made room");
+  await page.reload();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark", "it stays chosen");
+
+  await page.goto(house.address + "/workflows");
+  await page.getByRole("link", { name: "nightly", exact: true }).first().click();
+  await page.locator("dog-canvas.ready").waitFor();
+  const card = page.locator("dog-canvas [role=option]", { hasText: "load" });
+  const before = await card.getAttribute("data-x");
+  const box = await card.boundingBox();
+  await page.mouse.move(box.x + 40, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 240, box.y + 120, { steps: 8 });
+  await page.mouse.up();
+  await page.waitForFunction((x) => document.querySelector('dog-canvas [data-kind="job"]').dataset.x !== x, before);
+  await page.keyboard.press("Control+k");
+  await page.locator("#palette input").fill("tidy");
+  await page.locator("#palette li", { hasText: "Tidy up" }).waitFor();
+  await looked(page, "search-tidy");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((x) => document.querySelector('dog-canvas [data-kind="job"]').dataset.x === x, before);
+});
+
 test("columns are fixed by keys, and a wrong line is named and led to", async () => {
   const page = await house.page("/jobs?name=load");
   await page.getByRole("link", { name: "load", exact: true }).click();
@@ -97,4 +128,13 @@ test("run again says what it does, and where rows may stand twice", async () => 
   await name.waitFor();
   const box = await name.boundingBox();
   assert.ok(box.x >= 0 && box.x + box.width <= 390, "the name of the workflow is on the screen of a phone");
+});
+
+// It is the last: it ends the session of all.
+test("the search signs out", async () => {
+  const page = await house.page("/health");
+  await find(page, "sign out");
+  await page.getByRole("navigation", { name: "Screens" }).waitFor({ state: "detached" });
+  await page.goto(house.address + "/health");
+  assert.equal(await page.getByRole("navigation", { name: "Screens" }).count(), 0, "nobody is signed in any more");
 });

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -153,14 +154,18 @@ func (p *Pages) everything(c web.Ctx) ([]thing, error) {
 	for _, screen := range layout.Screens() {
 		all = append(all, thing{Hit: screen, said: []string{"Go to " + screen.Label}})
 	}
-	return append(all, commands(workflows)...), nil
+	return append(all, commands(workflows, c.Request().Header.Get("HX-Current-URL"))...), nil
 }
 
-// commands are what can be done from any page: to make something, and to run a workflow
-// that is published, which asks first.
-func commands(workflows []engine.Workflow) []thing {
+// commands are what can be done from the page with that address: to make something, what
+// the page has a button for, and to run a workflow that is published, which asks first.
+func commands(workflows []engine.Workflow, page string) []thing {
 	var all []thing
-	for _, hit := range layout.Commands() {
+	at := ""
+	if address, err := url.Parse(page); err == nil {
+		at = address.Path
+	}
+	for _, hit := range layout.Commands(at) {
 		all = append(all, thing{Hit: hit, after: 1})
 	}
 	for i := range workflows {

@@ -10,6 +10,28 @@ import (
 	"dogear/engine"
 )
 
+// TestTheSearchPressesButtonsOfThePage, and tidies up in the editor alone.
+func TestTheSearchPressesButtonsOfThePage(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	found := func(text, at string) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/find?q="+url.QueryEscape(text), http.NoBody)
+		must(t, err)
+		r.Header.Set("HX-Current-URL", "http://127.0.0.1:8080"+at)
+		_, body := s.do(t, r)
+		return body
+	}
+
+	contains(t, "theme", found("theme", "/health"), `data-press="[data-theme-toggle]"`)
+	contains(t, "sign out", found("sign out", "/health"), `action=&#39;/signout&#39;`)
+	contains(t, "tidy in the editor", found("tidy", "/workflows/01J?node=x"), "data-act=tidy")
+	for _, at := range []string{"/health", "/workflows", "/workflows/01J/runs", "/runs/01J"} {
+		if got := found("tidy", at); strings.Contains(got, "tidy") {
+			t.Errorf("tidying up is offered at %s: %s", at, got)
+		}
+	}
+}
+
 // TestEverythingIsFoundByWhatIsSaidOfIt: its name first, then its description, its
 // folders and its id; and a run by a part of its id.
 func TestEverythingIsFoundByWhatIsSaidOfIt(t *testing.T) {

@@ -35,6 +35,14 @@ export function startPalette(): void {
     else return;
     event.preventDefault();
   });
+  // What the page has a button for presses that button.
+  dialog.addEventListener("click", (event) => {
+    const press = (event.target as Element).closest<HTMLElement>("[data-press]")?.dataset["press"];
+    if (!press) return;
+    event.preventDefault();
+    dialog.close();
+    document.querySelector<HTMLElement>(press)?.click();
+  });
   dialog.addEventListener("close", () => (entered = false));
   dialog.addEventListener("keydown", (event) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;

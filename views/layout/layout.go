@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"path"
 	"time"
 
 	"github.com/a-h/templ"
@@ -115,16 +116,24 @@ type Hit struct {
 	Icon, Label, Kind, Href string
 	Why                     string // what else than the name is said of it and was looked for
 	Ask                     string // the dialog that opens over the page instead, where there is one
+	Press                   string // the button of the page that is pressed instead, as a selector
 }
 
-// Commands are what can be made from any page; each opens its dialog on its screen.
-func Commands() []Hit {
-	return []Hit{
+// Commands are what can be done from the page at path: what is made opens its dialog on
+// its screen, and what the page has a button for presses that.
+func Commands(at string) []Hit {
+	commands := []Hit{
 		{Icon: "plus", Label: "New workflow", Kind: "Command", Href: "/workflows#new-workflow"},
 		{Icon: "plus", Label: "New job", Kind: "Command", Href: "/jobs#new-job"},
 		{Icon: "plus", Label: "New crawler", Kind: "Command", Href: "/crawlers#new-crawler"},
 		{Icon: "upload", Label: "Import a workflow", Kind: "Command", Href: "/workflows#import-workflow"},
+		{Icon: "sun-moon", Label: "Light or dark theme", Kind: "Command", Href: "#", Press: "[data-theme-toggle]"},
+		{Icon: "log-out", Label: "Sign out", Kind: "Command", Href: "#", Press: "form[action='/signout'] button"},
 	}
+	if editor, _ := path.Match("/workflows/*", at); editor {
+		commands = append(commands, Hit{Icon: "layout-dashboard", Label: "Tidy up", Kind: "Command", Href: "#", Press: "dog-canvas [data-act=tidy]"})
+	}
+	return commands
 }
 
 // Around puts content into the frame of page.
