@@ -85,7 +85,7 @@ test("a page whose socket was cut catches up with what changed meanwhile", async
   });
   await page.reload();
   await page.locator("dog-canvas.ready").waitFor();
-  await page.getByText(/Live updates/).first().waitFor();
+  await page.getByText(/What you see is from \d\d:\d\d:\d\d;/).first().waitFor(); // the clock that all pages go by
 
   const other = await house.page(new URL(page.url()).pathname);
   await add(other, "crawler");

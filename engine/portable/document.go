@@ -147,7 +147,7 @@ func Parse(text []byte) (Document, error) {
 
 var (
 	unknownKey = regexp.MustCompile(`^(line \d+): field (.*) not found in type portable\.(\w+)$`)
-	wrongKind  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ (?:(`.*`) )?into .*$")
+	wrongKind  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ (?:(`.*`) )?into (.*)$")
 )
 
 // unreadable puts what the YAML package found into words for people.
@@ -160,10 +160,25 @@ func unreadable(err error) error {
 		if m := unknownKey.FindStringSubmatch(line); m != nil {
 			lines[i] = fmt.Sprintf("%s: the key %s is not known in a %s", m[1], m[2], strings.ToLower(m[3]))
 		} else if m := wrongKind.FindStringSubmatch(line); m != nil {
-			lines[i] = strings.Replace(fmt.Sprintf("%s: %s is not of the kind that belongs here", m[1], m[2]), ":  is", ": this is", 1)
+			lines[i] = strings.Replace(fmt.Sprintf("%s: %s stands where there should be %s", m[1], m[2], belongs(m[3])), ":  stands where", ":", 1)
 		}
 	}
 	return engine.Errorf(engine.Invalid, "The file cannot be read: %s.", strings.Join(lines, "; "))
+}
+
+// belongs says what a key holds whose values are of a type of Go.
+func belongs(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "[]"):
+		return "a list, each of its entries after a dash"
+	case strings.Contains(kind, "int"):
+		return "a whole number"
+	case kind == "bool":
+		return "true or false"
+	case kind == "string":
+		return "a text"
+	}
+	return "keys of its own, each on a line below"
 }
 
 // YAML writes d. Equal documents give equal text.

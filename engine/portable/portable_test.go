@@ -162,8 +162,9 @@ func TestImportRefusesAndSaysWhere(t *testing.T) {
 	tests := map[string]struct{ old, new, want string }{
 		"B22 a misspelled key":   {"    kind: sql", "    knid: sql", "line 11: the key knid is not known in a job"},
 		"a key twice":            {"    kind: sql", "    kind: sql\n    kind: sql", "line 12"},
-		"a number that is text":  {"    kind: sql", "    kind: sql\n    retries: many", "line 12: `many` is not of the kind"},
-		"a list that is a map":   {"jobs:\n  - name: j\n", "jobs:\n    name: j\n", "line 10: this is not of the kind"},
+		"a number that is text":  {"    kind: sql", "    kind: sql\n    retries: many", "line 12: `many` stands where there should be a whole number."},
+		"a list that is a map":   {"jobs:\n  - name: j\n", "jobs:\n    name: j\n", "line 10: there should be a list, each of its entries after a dash."},
+		"a text that has keys":   {"    kind: sql", "    kind: sql\n    script: import sys", "line 12: `import sys` stands where there should be keys of its own"},
 		"broken YAML":            {"  name: w", "  name: [w", "line"},
 		"another format":         {"dogear: 1", "dogear: 2", "format 2"},
 		"no format":              {"dogear: 1\n", "", `does not begin with "dogear: 1"`},

@@ -1,3 +1,5 @@
+import { clockOf } from "./clock";
+
 // The one socket of a page. It subscribes to the topics that the page asks for
 // (data-live on the body, or the event dogear:subscribe), and turns what comes
 // into DOM events on the body: the canvas and htmx listen to those.
@@ -110,7 +112,7 @@ function banner(): void {
   if (element && element.hidden === paused) {
     element.hidden = !paused;
     const at = element.querySelector("b");
-    if (at) at.textContent = new Date(heard).toLocaleTimeString();
+    if (at) at.textContent = clockOf(new Date(heard));
   }
   document.body.classList.toggle("stale", paused);
 }

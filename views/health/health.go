@@ -89,6 +89,16 @@ func (b *Busy) listens() (n int) {
 	return n
 }
 
+// deaf counts the listeners that are on and could not look.
+func (b *Busy) deaf() (n int) {
+	for i := range b.Listeners {
+		if l := &b.Listeners[i]; l.Active && l.Trouble != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // events counts what came and has started no run yet.
 func (b *Busy) events() (n int) {
 	for i := range b.Listeners {

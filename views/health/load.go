@@ -54,6 +54,9 @@ func listenWords(b Busy) string {
 	if off := len(b.Listeners) - b.listens(); off > 0 {
 		words += fmt.Sprintf(", %d off", off)
 	}
+	if deaf := b.deaf(); deaf > 0 {
+		words += fmt.Sprintf("; the last look of %d failed", deaf)
+	}
 	if n := b.events(); n > 0 {
 		words += ", " + show.Many(int64(n), "event") + " waiting for a run"
 	}
