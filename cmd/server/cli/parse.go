@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,8 +16,12 @@ import (
 // flagOfDigits is how the parser refuses a number below zero: it takes it for a flag.
 var flagOfDigits = regexp.MustCompile(`^unknown flag (-\d)`)
 
+// flagOfOther is how the parser refuses a flag that is spelled like none of the command.
+var flagOfOther = regexp.MustCompile(`^unknown flag --([a-z][a-z-]*)$`)
+
 // Parse reads a command line. Nothing, and help with or without a command, asks for
-// help. A number below zero where a command takes a number is refused as that.
+// help. A number below zero where a command takes a number is refused as that, and a flag
+// that does not exist with those of which the help says that word.
 func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if len(args) == 0 {
 		args = []string{"help"}
@@ -28,6 +33,11 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	wrong, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {
 		return read, err
+	}
+	if word := flagOfOther.FindStringSubmatch(wrong.Error()); word != nil {
+		if meant := about(wrong.Context.Selected(), word[1]); len(meant) > 0 {
+			err = fmt.Errorf("%w, did you mean %s?", err, strings.Join(meant, " or "))
+		}
 	}
 	number, command := flagOfDigits.FindStringSubmatch(wrong.Error()), wrong.Context.Selected()
 	if number == nil || command == nil {
@@ -49,4 +59,19 @@ func typed(args []string, start string) string {
 		}
 	}
 	return start
+}
+
+// about are the flags of command whose help says word, as they are typed.
+func about(command *kong.Node, word string) []string {
+	if command == nil {
+		return nil
+	}
+	says := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.ReplaceAll(word, "-", " ")) + `s?\b`)
+	var found []string
+	for _, flag := range command.Flags {
+		if says.MatchString(flag.Help) {
+			found = append(found, "--"+flag.Name)
+		}
+	}
+	return found
 }

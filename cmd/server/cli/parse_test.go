@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -43,3 +44,27 @@ func TestHelpIsFoundHoweverItIsAskedFor(t *testing.T) {
 
 // helped ends a parser that has printed its help.
 type helped struct{}
+
+// TestAFlagOfAnotherNameIsNamed: by the word that its help says, where none is spelled like it.
+func TestAFlagOfAnotherNameIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		args string
+		want string
+	}{
+		{"bookmark rewind x --version 3", "unknown flag --version, did you mean --to or --to-run or --at?"},
+		{"run stop x --crawler load", "unknown flag --crawler, did you mean --node?"},
+		{"run skip x load --reason late", "unknown flag --reason, did you mean --why?"},
+		{"run stop x --nod load", `unknown flag --nod, did you mean "--node"?`},
+		{"run stop x --banana", "unknown flag --banana"},
+	} {
+		parser, err := kong.New(&command{})
+		must(t, err)
+
+		_, err = cli.Parse(parser, strings.Fields(one.args))
+
+		if _, ok := errors.AsType[*kong.ParseError](err); !ok || err.Error() != one.want {
+			t.Errorf("%s: got %v, want %q", one.args, err, one.want)
+		}
+	}
+}
