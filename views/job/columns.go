@@ -53,7 +53,7 @@ func ColumnsText(columns []engine.Column) string {
 	lines := make([]string, len(columns))
 	for i, c := range columns {
 		name := c.Name
-		if name == "" || strings.Contains(name, `"`) || strings.ContainsFunc(name, unicode.IsSpace) {
+		if name == "" || strings.Contains(name, `"`) || name[0] == '`' || strings.ContainsFunc(name, unicode.IsSpace) {
 			name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 		}
 		lines[i] = name + " " + c.Type
@@ -75,6 +75,7 @@ func ReadColumns(text string) ([]engine.Column, error) {
 			return engine.Errorf(engine.Invalid, "The columns at line %d: %s", i+1, fmt.Sprintf(format, args...))
 		}
 		name, kind, whole := nameAndType(line)
+		here, hive := ofHive(kind)
 		switch {
 		case !whole:
 			return nil, wrong(`the quote of the name is not closed. Write it as "unit price" DOUBLE.`)
@@ -82,6 +83,8 @@ func ReadColumns(text string) ([]engine.Column, error) {
 			return nil, wrong("a column needs a name. Write the name, then the type, such as amount DECIMAL(18,2).")
 		case kind == "":
 			return nil, wrong("%s has no type. Write the name, then the type, such as %s VARCHAR.", name, name)
+		case hive && strings.Contains(kind, "<"):
+			return nil, wrong("the type %s is written %s here.", kind, here)
 		case !slices.Contains(known, base(kind)) || strings.Contains(kind, ";"):
 			return nil, wrong("there is no type %s.%s Types are such as %s.", kind, meant(base(kind)), types)
 		case !typeAlone.MatchString(kind):
@@ -97,7 +100,12 @@ func ReadColumns(text string) ([]engine.Column, error) {
 }
 
 // nameAndType takes a line apart; whole is false where the quote of the name has no end.
+// Ticks are the quotes of AWS Glue and Hive.
 func nameAndType(line string) (name, kind string, whole bool) {
+	if rest, ticked := strings.CutPrefix(line, "`"); ticked {
+		name, kind, whole = strings.Cut(rest, "`")
+		return name, strings.TrimSpace(kind), whole
+	}
 	if !strings.HasPrefix(line, `"`) {
 		name, kind = line, ""
 		if end := strings.IndexAny(line, " \t"); end >= 0 {
