@@ -16,6 +16,9 @@ type Stop struct {
 	Node string    `json:"node,omitempty"` // its name; "" is the whole run
 }
 
+// byCommand follows the name of who stops by the command line, which alone comes here.
+const byCommand = ", by the command line"
+
 // stop answers POST /stop with the run.
 func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
 	ask, err := read[Stop](w, r)
@@ -23,6 +26,7 @@ func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return c.steer(w, r, ask.ID, ask.Node, func(ctx context.Context, id engine.ID, ref engine.Ref, by string) (engine.Run, error) {
+		by += byCommand // whoever has the page open wants to know where it came from
 		if ask.Node == "" {
 			return c.Exec.Stop(ctx, id, by)
 		}

@@ -406,7 +406,9 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if shown := s.ok(t, "run", "show", short); !strings.Contains(shown, string(run.ID)) {
 		t.Errorf("got\n%s\nwant the run that ends in %s", shown, short)
 	}
-	s.ok(t, "run", "stop", short)
+	if stopped := s.ok(t, "run", "stop", short); !strings.Contains(stopped, " by owner, by the command line\n") {
+		t.Errorf("got\n%s\nwant to read who stopped it, and from where", stopped)
+	}
 	s.ok(t, "run", "log", "--follow", string(run.ID)) // until it has ended
 	if shown := s.ok(t, "run", "show", string(run.ID)); !strings.Contains(shown, "Stopped") {
 		t.Errorf("got\n%s\nwant it stopped", shown)

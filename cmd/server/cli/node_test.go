@@ -45,7 +45,7 @@ func TestANodeIsSkippedAndStoppedFromTheCommandLine(t *testing.T) {
 	for about, has := range map[string][2]string{
 		"a node that will be skipped": {told, "Not to run  second  skipped by owner: not today"},
 		"the end of the run":          {ended, "skipped by owner\n"},
-		"a node that is stopped":      {stopped, "stopped by owner\n"},
+		"a node that is stopped":      {stopped, "stopped by owner, by the command line\n"},
 		"what follows it":             {rest, "Skipped"},
 	} {
 		if !strings.Contains(has[0], has[1]) {
