@@ -24,20 +24,22 @@ type attempt struct {
 	told   map[string]string // the properties of the run as this attempt is told them
 	job    *engine.Job
 	limit  limit
+	ctx    context.Context // until it is told to stop
 	cancel context.CancelCauseFunc
 	log    *logFile
 	apart  atomic.Bool // its process lives apart from this server
 	waits  bool        // its process waits for its release since the claim
 	// batch is the one of this attempt, once it is planned.
 	batch *engine.Batch
+	ended bool     // its end is written, and what it leaves can go
+	next  *attempt // that its end has started, and that its goroutine goes on with
 }
 
-// launch works on a claimed node in a goroutine of its own. It tells it the
-// properties that its run had when the node was claimed. taken says that the node
-// was under way already.
-func (e *Exec) launch(n engine.NodeRun, told map[string]string, taken bool) {
+// attempt is one at a claimed node. It is told the properties that its run had when
+// the node was claimed. taken says that the node was under way already.
+func (e *Exec) attempt(n engine.NodeRun, told map[string]string, taken bool) *attempt {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{e: e, node: n, told: told, cancel: cancel, waits: n.Process.Apart && !taken}
+	a := &attempt{e: e, node: n, told: told, ctx: ctx, cancel: cancel, waits: n.Process.Apart && !taken}
 	a.apart.Store(n.Process.Apart)
 	e.mu.Lock()
 	e.working[n.Key()] = a
@@ -48,16 +50,43 @@ func (e *Exec) launch(n engine.NodeRun, told map[string]string, taken bool) {
 		cancel(cause)
 	}
 	e.mu.Unlock()
+	return a
+}
+
+// launch works on an attempt in a goroutine of its own, and on what follows from it.
+func (e *Exec) launch(a *attempt) {
 	e.work.Go(func() {
-		defer cancel(nil)
-		a.work(ctx)
-		e.mu.Lock()
-		delete(e.working, n.Key())
-		e.mu.Unlock()
-		e.freeTargets()
-		e.slots.release(&n)
-		e.fill()
+		for ; a != nil; a = a.next {
+			a.work(a.ctx)
+			if a.next != nil && a.lingers() {
+				e.work.Go(a.leave)
+			} else {
+				a.leave()
+			}
+		}
 	})
+}
+
+// lingers reports that to leave takes a while: the rest of a log is shipped, or what a
+// script has left is looked at. Else it takes less than to wake another thread for it.
+func (a *attempt) lingers() bool { return a.node.Process.Apart || a.log.ships() }
+
+// leave gives back what an attempt held.
+func (a *attempt) leave() {
+	defer a.cancel(nil)
+	if err := a.log.Close(); err != nil {
+		a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
+	}
+	if a.ended {
+		a.clean()
+	}
+	key := a.node.Key()
+	a.e.mu.Lock()
+	delete(a.e.working, key)
+	a.e.mu.Unlock()
+	a.e.freeTargets()
+	a.e.slots.release(&a.node)
+	a.e.fill()
 }
 
 // cancel tells a running attempt to stop, also one that is just being taken up.
@@ -125,11 +154,6 @@ func (a *attempt) work(ctx context.Context) {
 	if a.e.Store.Shared() {
 		a.log.ship = &shipped{logs: a.e.Store, key: key, fence: a.node.Fence, path: a.log.path, dirt: make(chan struct{}, 1)}
 	}
-	defer func() {
-		if err := a.log.Close(); err != nil {
-			a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
-		}
-	}()
 	if !a.pickUp(ctx) {
 		return
 	}
@@ -301,7 +325,13 @@ func (a *attempt) step(ctx context.Context, step flow.Step, decide func(engine.R
 		}
 		return decide(run, now, st)
 	}
-	w, err := a.e.do(context.WithoutCancel(ctx), step)
+	var w flow.Writes
+	var err error
+	if step.Ends {
+		w, a.next, err = a.e.doAtOnce(step)
+	} else {
+		w, err = a.e.do(context.WithoutCancel(ctx), step)
+	}
 	if err != nil {
 		return err
 	}

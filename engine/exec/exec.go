@@ -24,11 +24,13 @@ type Exec struct {
 	slots  slots
 	starts *together[engine.ID, drawn]
 	heard  chan struct{} // holds one token while there is something to look at
+	// leading is held by who commits a group: the loop, or an attempt that ends.
+	leading sync.Mutex
 	// reserved are the nodes of the group that is being committed for which a
-	// process was reserved; only the loop touches it.
+	// process was reserved; only who leads touches it.
 	reserved map[engine.NodeKey]bool
 	// readied are the nodes that the group makes ready and that found no place in it;
-	// only the loop touches it.
+	// only who leads touches it.
 	readied  map[engine.NodeKey]*engine.NodeRun
 	timed    chan struct{} // holds one token while there are new time limits of runs
 	outgrown chan struct{} // closed when a newer version has changed the schema
@@ -157,17 +159,34 @@ func (e *Exec) loop(ctx context.Context) {
 			return
 		case <-e.wake:
 		}
-		for group := e.gather(); len(group) > 0; group = e.gather() {
-			e.commit(ctx, group)
+		for e.commitNext() {
 		}
 	}
 }
 
+// commitNext commits what is queued; it is false where nothing is.
+func (e *Exec) commitNext() bool {
+	e.leading.Lock()
+	defer e.leading.Unlock()
+	group := e.gather()
+	e.launchAll(e.commit(group))
+	return len(group) > 0
+}
+
 // push queues an item. It never blocks, so the loop itself may call it.
 func (e *Exec) push(i item) {
+	e.enqueue(i)
+	e.call()
+}
+
+func (e *Exec) enqueue(i item) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.queue = append(e.queue, i)
-	e.mu.Unlock()
+}
+
+// call wakes the loop.
+func (e *Exec) call() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -184,9 +203,13 @@ func (e *Exec) gather() []item {
 	return group
 }
 
-// commit writes a group and then does what follows from it. Nodes that wait
-// for the slots of those that end are started in the same transaction.
-func (e *Exec) commit(ctx context.Context, group []item) {
+// commit writes a group and then does what follows from it, but for the launch of
+// what it returns. Nodes that wait for the slots of those that end are started in the
+// same transaction.
+func (e *Exec) commit(group []item) (starts []starting) {
+	if len(group) == 0 {
+		return nil
+	}
 	group = append(group, e.successors(group)...)
 	steps := make([]flow.Step, len(group))
 	for i := range group {
@@ -200,7 +223,6 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	if len(e.readied) > 0 { // a map that was large once is slow to clear
 		e.readied = map[engine.NodeKey]*engine.NodeRun{}
 	}
-	var starts []starting
 	for i := range written {
 		w := &written[i]
 		if w.Err == nil {
@@ -215,10 +237,15 @@ func (e *Exec) commit(ctx context.Context, group []item) {
 	}
 	stoppedAtOnce(starts, written)
 	e.fill()
-	// Last, for what was readied last runs first once this goroutine waits: the
-	// next node has not to wait until the one before it has tidied up.
+	return starts
+}
+
+// launchAll works on nodes that were claimed. It comes last in what follows from a
+// commit, for what was readied last runs first once this goroutine waits: the next
+// node has not to wait until the one before it has tidied up.
+func (e *Exec) launchAll(starts []starting) {
 	for i := range starts {
-		e.launch(starts[i].node, starts[i].properties, false)
+		e.launch(e.attempt(starts[i].node, starts[i].properties, false))
 	}
 }
 
@@ -275,6 +302,47 @@ func (e *Exec) do(ctx context.Context, step flow.Step) (flow.Writes, error) {
 	case <-ctx.Done():
 		return flow.Writes{}, context.Cause(ctx)
 	}
+}
+
+// doAtOnce is do for an attempt that ends. Where nobody commits just now it commits by
+// itself, and goes on with the node that comes next: to hand both over would wake a
+// thread that finds nothing to do, twice in each step of a chain.
+func (e *Exec) doAtOnce(step flow.Step) (w flow.Writes, next *attempt, err error) {
+	done := make(chan *flow.Written, 1)
+	e.enqueue(item{step: step, done: done})
+	if e.leading.TryLock() {
+		next = e.lead()
+	} else {
+		e.call()
+	}
+	select {
+	case written := <-done:
+		return written.Writes, next, written.Err
+	default: // it is written by another, or with the next group
+	}
+	if next != nil {
+		e.launch(next)
+	}
+	written := <-done
+	return written.Writes, nil, written.Err
+}
+
+// lead commits what is queued, launches what that starts but for the first, and
+// returns that one.
+func (e *Exec) lead() (next *attempt) {
+	defer e.leading.Unlock()
+	starts := e.commit(e.gather())
+	if len(starts) > 0 {
+		next = e.attempt(starts[0].node, starts[0].properties, false)
+		e.launchAll(starts[1:])
+	}
+	e.mu.Lock()
+	more := len(e.queue) > 0
+	e.mu.Unlock()
+	if more {
+		e.call()
+	}
+	return next
 }
 
 // starting is a claimed node, with the properties of its run as it sees them.

@@ -20,7 +20,7 @@ func (e *Exec) LaunchTold(n engine.NodeRun, cause error) {
 	e.mu.Unlock()
 	e.cancel(n.Key(), cause)
 	e.slots.take(&n)
-	e.launch(n, nil, true)
+	e.launch(e.attempt(n, nil, true))
 }
 
 // Launched is a claimed node as it is launched after its group was written.

@@ -115,7 +115,7 @@ func (a *attempt) published(ctx context.Context, batch engine.Batch, tables []en
 		a.tooLate(ctx, engine.Succeeded, err)
 		return
 	}
-	a.clean()
+	a.ended = true
 }
 
 // fail ends the attempt by an error: of the rules, which a person may read, or
@@ -168,7 +168,7 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 			a.e.Log.Error("the stage of a batch could not be removed", "batch", a.batch.ID, "err", err)
 		}
 	}
-	a.clean()
+	a.ended = true
 }
 
 // tooLate keeps a result that did not count, because somebody else had taken the

@@ -196,6 +196,13 @@ func (l *logFile) counts() map[runner.Level]runner.Logged {
 	}
 }
 
+// ships reports whether the file is being shipped.
+func (l *logFile) ships() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shipper != nil
+}
+
 // Close closes the file, if there is one.
 func (l *logFile) Close() error {
 	l.mu.Lock()

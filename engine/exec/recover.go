@@ -64,7 +64,7 @@ func (e *Exec) takeUp(ctx context.Context, n engine.NodeRun) error {
 			continue
 		}
 		if err == nil {
-			e.launch(taken, told, true)
+			e.launch(e.attempt(taken, told, true))
 		}
 		return err
 	}
