@@ -236,13 +236,14 @@ func scriptStory(t *testing.T, data, _ string) telling {
 	return telling{act: ended(1), check: func(t *testing.T) { t.Helper(); assertRanOnce(t, data, effects, "in the end") }}
 }
 
-// lostStory is a script that kills its shim, and the maker before it, which would
-// end the script else.
+// lostStory is a script that kills its shim, with which it ends itself, and the maker
+// before it, which would end what the script has started.
 func lostStory(t *testing.T, data, _ string) telling {
 	began := filepath.Join(data, "began")
 	scriptJob(t, data, "alone", &engine.ScriptJob{Body: fmt.Sprintf(`
-import os, signal, time
+import os, signal, subprocess, time
 open(%q, "a").write("x")
+subprocess.Popen(["sleep", "600"])
 shim = os.getppid()
 maker = int(open(f"/proc/{shim}/stat").read().rpartition(")")[2].split()[1])
 if "dogear" in open(f"/proc/{maker}/comm").read():  # not whoever takes orphans
