@@ -34,6 +34,8 @@ type work struct {
 	ran []string
 	// publish is called for each try to publish.
 	publish func(b engine.Batch) error
+	// discard is called for each stage that is removed.
+	discard func()
 	dropped []engine.ID
 }
 
@@ -56,6 +58,9 @@ func (w *work) Publish(_ context.Context, b engine.Batch, _ runner.Host) ([]engi
 }
 
 func (w *work) Discard(_ context.Context, b engine.Batch) error {
+	if w.discard != nil {
+		w.discard()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dropped = append(w.dropped, b.ID)

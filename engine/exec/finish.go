@@ -163,11 +163,6 @@ func (a *attempt) end(ctx context.Context, r runner.Result, moves []flow.Move, i
 		a.tooLate(ctx, r.State, err)
 		return
 	}
-	if a.batch != nil && a.batch.State == engine.BatchDiscarded {
-		if err := a.e.Runners[a.node.Ref.Kind].Discard(ctx, *a.batch); err != nil {
-			a.e.Log.Error("the stage of a batch could not be removed", "batch", a.batch.ID, "err", err)
-		}
-	}
 	a.ended = true
 }
 

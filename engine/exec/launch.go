@@ -40,15 +40,26 @@ func (e *Exec) launch(a *attempt) {
 	})
 }
 
-// lingers reports that to leave takes a while: the rest of a log is shipped, or what a
-// script has left is looked at. Else it takes less than to wake another thread for it.
-func (a *attempt) lingers() bool { return a.node.Process.Apart || a.log.ships() }
+// lingers reports that to leave takes a while: the rest of a log is shipped, what a
+// script has left is looked at, or a stage is removed. Else it takes less than to wake
+// another thread for it.
+func (a *attempt) lingers() bool { return a.node.Process.Apart || a.log.ships() || a.discards() }
+
+// discards reports whether the attempt leaves a stage that nobody publishes.
+func (a *attempt) discards() bool {
+	return a.ended && a.batch != nil && a.batch.State == engine.BatchDiscarded
+}
 
 // leave gives back what an attempt held.
 func (a *attempt) leave() {
 	defer a.cancel(nil)
 	if err := a.log.Close(); err != nil {
 		a.e.Log.Warn("a log was not closed in order", "run", a.node.Run, "err", err)
+	}
+	if a.discards() {
+		if err := a.e.Runners[a.node.Ref.Kind].Discard(context.Background(), *a.batch); err != nil {
+			a.e.Log.Error("the stage of a batch could not be removed", "batch", a.batch.ID, "err", err)
+		}
 	}
 	if a.ended {
 		a.clean()

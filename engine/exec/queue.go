@@ -100,16 +100,30 @@ func (e *Exec) doAtOnce(step flow.Step) (w flow.Writes, next *attempt, err error
 	} else {
 		e.call()
 	}
+	return e.told(done, next)
+}
+
+// told waits for what became of a step. Where that has to be waited for, or the step is
+// refused, its attempt may take long to go on, and next does not wait for it.
+func (e *Exec) told(done <-chan *flow.Written, next *attempt) (flow.Writes, *attempt, error) {
 	select {
 	case written := <-done:
-		return written.Writes, next, written.Err
-	default: // it is written by another, or with the next group
+		if written.Err == nil {
+			return written.Writes, next, nil
+		}
+		e.launchNext(next)
+		return written.Writes, nil, written.Err
+	default: // another writes it, or the next group has it
+		e.launchNext(next)
+		written := <-done
+		return written.Writes, nil, written.Err
 	}
+}
+
+func (e *Exec) launchNext(next *attempt) {
 	if next != nil {
 		e.launch(next)
 	}
-	written := <-done
-	return written.Writes, nil, written.Err
 }
 
 // lead commits what is queued, launches what that starts but for the first, and

@@ -248,9 +248,9 @@ static bool answer(int server, int32_t pid) {
 	return send(server, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid;
 }
 
-// waits reports whether the word that asks a script to end waits to be heard: it came
-// with the end of this one, and would reach the next.
-static bool waits(void) {
+// still_asked reports whether the word that asks a script to end waits to be heard: it
+// came with the end of this one, and would reach the next.
+static bool still_asked(void) {
 	sigset_t pending;
 	sigpending(&pending);
 	return sigismember(&pending, SHIM_ASK) == 1;
@@ -270,7 +270,7 @@ static bool collect(int over, struct script *of, pid_t script, const sigset_t *w
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
-			return !wanted && !waits();
+			return !wanted && !still_asked();
 		if (ended)
 			say(over, of, ""); // it needs not wait for what is left
 		if (sweep && ending <= 0) // a look at all processes of the system for many at once
