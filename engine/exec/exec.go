@@ -77,6 +77,7 @@ func (e *Exec) Run(ctx context.Context) error {
 	// A transition is never cut off: the loop outlives ctx until all work is done.
 	loop, end := context.WithCancel(context.WithoutCancel(ctx))
 	var ended, others sync.WaitGroup
+	e.work.Add(1) // for what the loop launches, until drain
 	ended.Go(func() { e.loop(loop) })
 	defer func() {
 		end()
@@ -86,7 +87,7 @@ func (e *Exec) Run(ctx context.Context) error {
 	others.Go(func() { e.timekeeper(ctx) })
 	others.Go(func() { e.reasons(ctx) })
 	if e.Store.Shared() {
-		others.Go(func() { e.lookout(ctx) })
+		e.work.Go(func() { e.lookout(ctx) })
 		others.Go(func() { e.keepLease(loop) })
 	}
 	<-ctx.Done()

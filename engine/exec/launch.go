@@ -104,6 +104,9 @@ func (e *Exec) drain() {
 	e.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
+		e.leading.Lock() // what was claimed before e.stopped is launched by now, and nothing is claimed from here on
+		e.work.Done()
+		e.leading.Unlock()
 		e.work.Wait()
 		close(ended)
 	}()
