@@ -53,7 +53,8 @@ func (w Worker) Do(ctx context.Context, req Request) (Result, error) {
 			return Result{}, err
 		}
 	}
-	if err := p.send(req); err != nil && ctx.Err() == nil {
+	// A worker that has ended reads nothing; how it ended says why.
+	if err := p.send(req); err != nil && !errors.Is(err, syscall.EPIPE) && ctx.Err() == nil {
 		p.kill()
 		return Result{}, p.crash(err)
 	}
