@@ -73,8 +73,9 @@ func (s *Store) guess(ctx context.Context, steps []flow.Step, written []flow.Wri
 	if s.enroll(ctx) != nil { // the rows will say what is the matter
 		return places(len(steps)), nil
 	}
+	most := min(len(steps), maxPart)
 	g := &guess{
-		s: s, written: written, mine: make([]int, 0, len(steps)), runs: map[engine.ID]guessedRun{}, made: map[engine.NodeKey]bool{},
+		s: s, written: written, mine: make([]int, 0, len(steps)), runs: make(map[engine.ID]guessedRun, most), made: make(map[engine.NodeKey]bool, most),
 		heads: map[engine.Ref]flow.Head{}, rooms: map[room]int{}, starts: map[engine.ID]int{},
 	}
 	part := firstPart

@@ -67,8 +67,12 @@ func stoppedAtOnce(starts []starting, written []flow.Written) {
 	for k := range written {
 		w := &written[k]
 		for i := range w.Nodes {
+			n := &w.Nodes[i]
+			if w.Err != nil || n.State != engine.Stopping {
+				continue
+			}
 			for k := range starts {
-				if n := &w.Nodes[i]; w.Err == nil && n.State == engine.Stopping && n.Key() == starts[k].node.Key() {
+				if n.Key() == starts[k].node.Key() {
 					starts[k].node = *n
 				}
 			}

@@ -37,7 +37,8 @@ type attempt struct {
 
 // path names the directory or log of an attempt below the exec's directory.
 func (e *Exec) path(kind string, key engine.NodeKey) string {
-	return filepath.Join(e.Dir, kind, string(key.Run), key.Ref.String()+"-"+strconv.Itoa(key.Start)+"-"+strconv.Itoa(key.Attempt))
+	const slash = string(filepath.Separator)
+	return e.Dir + slash + kind + slash + string(key.Run) + slash + key.Ref.String() + "-" + strconv.Itoa(key.Start) + "-" + strconv.Itoa(key.Attempt)
 }
 
 // LogPath is the file that holds the log of an attempt.
@@ -124,7 +125,7 @@ func (a *attempt) execute(ctx context.Context) (runner.Result, error) {
 	if work == nil {
 		return runner.Result{}, engine.Errorf(engine.Invalid, "This server cannot run a %s.", a.node.Ref.Kind)
 	}
-	result, err := a.guarded(limited, work, &input)
+	result, err := a.guarded(limited, work, input)
 	if state := ended(limited, ""); state != "" && result.State != engine.Succeeded {
 		return runner.Result{State: state, Error: a.sentence(state), Counts: result.Counts, Batch: result.Batch}, nil
 	}

@@ -151,18 +151,19 @@ func (e *Exec) commit(group []item) (starts []starting) {
 	for i := range group {
 		steps[i] = e.claiming(group[i])
 	}
-	e.slots.begin()
+	e.slots.begin(len(steps))
 	written := e.store(steps)
 	claimed := e.slots.end(written)
 	e.settle(claimed)
 	e.answered(group)
+	starts = make([]starting, 0, len(claimed))
 	if len(e.readied) > 0 { // a map that was large once is slow to clear
 		e.readied = map[engine.NodeKey]*engine.NodeRun{}
 	}
 	for i := range written {
 		w := &written[i]
 		if w.Err == nil {
-			starts = append(starts, e.effects(&w.Writes, claimed)...)
+			starts = e.effects(starts, &w.Writes, claimed)
 		}
 		switch {
 		case group[i].done != nil:
@@ -232,8 +233,8 @@ type starting struct {
 }
 
 // effects does what a committed step asks for: it stops what is to stop and
-// tells those who watch. It returns what was claimed and is to be launched.
-func (e *Exec) effects(w *flow.Writes, claimed map[engine.NodeKey]bool) (starts []starting) {
+// tells those who watch. It adds to starts what was claimed and is to be launched.
+func (e *Exec) effects(starts []starting, w *flow.Writes, claimed map[engine.NodeKey]bool) []starting {
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		switch n.State {

@@ -10,7 +10,7 @@ import (
 
 // loadThrough loads, again where the line to the database breaks meanwhile. A stop
 // does not break it off: what is stopped, and how, is the runner's to say.
-func (a *attempt) loadThrough(ctx context.Context) (runner.Attempt, error) {
+func (a *attempt) loadThrough(ctx context.Context) (*runner.Attempt, error) {
 	loading, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -27,13 +27,13 @@ func (a *attempt) loadThrough(ctx context.Context) (runner.Attempt, error) {
 }
 
 // load reads what the attempt works on, as it is now.
-func (a *attempt) load(ctx context.Context) (runner.Attempt, error) {
+func (a *attempt) load(ctx context.Context) (*runner.Attempt, error) {
 	p, err := a.e.pinned(ctx, a.node.Run)
 	if err != nil {
-		return runner.Attempt{}, err
+		return nil, err
 	}
 	a.run, a.run.Properties = p.run, a.told
-	input := runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
+	input := &runner.Attempt{Node: a.node, Run: a.run, Dir: a.e.path("work", a.node.Key()), Recover: a.batch}
 	switch a.node.Ref.Kind {
 	case engine.KindJob:
 		job, err := a.e.job(ctx, &a.node)

@@ -64,10 +64,11 @@ func (s seat) full(n *engine.NodeRun, of int) string {
 	return engine.WaitsForOther + "run of " + n.Name + " has ended"
 }
 
-func (s *slots) begin() {
+// begin is told that a group of so many steps is about to be written.
+func (s *slots) begin(steps int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claimed, s.ending, s.change = map[engine.NodeKey]string{}, map[engine.NodeKey]string{}, map[seat]int{}
+	s.claimed, s.ending, s.change = make(map[engine.NodeKey]string, steps), make(map[engine.NodeKey]string, steps), map[seat]int{}
 }
 
 // ends notes that a node which holds a slot ends in this group.
@@ -206,7 +207,7 @@ func (s *slots) setPlaces(places map[string]int) {
 func (s *slots) end(written []flow.Written) map[engine.NodeKey]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counted := map[engine.NodeKey]bool{}
+	counted := make(map[engine.NodeKey]bool, len(s.claimed))
 	for i := range written {
 		w := &written[i]
 		if w.Err != nil {

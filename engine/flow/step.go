@@ -24,7 +24,9 @@ type step struct {
 
 func newStep(g *graph.Graph, st State, run engine.Run, now time.Time) *step {
 	return &step{
-		g: g, st: st, now: now, w: Writes{Run: run},
+		g: g, st: st, now: now,
+		// Mostly one node ends, its trigger fires, and another starts.
+		w:        Writes{Run: run, Nodes: make([]engine.NodeRun, 0, 2), Events: make([]engine.Event, 0, 4)},
 		triggers: map[engine.ID]engine.TriggerRun{}, written: map[engine.ID]bool{}, nodes: map[engine.Ref][]engine.NodeRun{},
 	}
 }
@@ -170,10 +172,10 @@ func Outcome(g *graph.Graph, run *engine.Run, nodes []engine.NodeRun) engine.Out
 		ref engine.Ref
 		n   int
 	}
-	last := map[start]engine.NodeRun{}
-	for _, n := range nodes {
-		key := start{n.Ref, n.Start}
-		if n.Attempt >= last[key].Attempt {
+	last := make(map[start]*engine.NodeRun, len(nodes))
+	for i := range nodes {
+		n, key := &nodes[i], start{nodes[i].Ref, nodes[i].Start}
+		if last[key] == nil || n.Attempt >= last[key].Attempt {
 			last[key] = n
 		}
 	}
