@@ -22,24 +22,32 @@ func TestSecretsHaveOneKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		first := dbtest.Open(t, address)
-		must(t, first.CheckKey(t.Context(), false))
+		_, err := first.CheckKey(t.Context(), false)
+		must(t, err)
 		plain := "hunter2"
 		made, err := first.SaveConnection(t.Context(), "", "lake", engine.ConnectionBody{Type: engine.ConnectionS3}, &plain, "owner", dbtest.Noon)
 		must(t, err)
-		must(t, first.CheckKey(t.Context(), false))
+		calls := engine.Trigger{ID: engine.NewID(dbtest.Noon), Name: "by others", Type: engine.OnEvent, Event: engine.EventRule{}}
+		workflow, err := first.CreateWorkflow(t.Context(), "called", engine.WorkflowBody{Triggers: []engine.Trigger{calls}}, "owner", dbtest.Noon)
+		must(t, err)
+		_, err = first.PublishWorkflow(t.Context(), workflow, 0, nil, "owner", dbtest.Noon, func(engine.Trigger) time.Time { return time.Time{} })
+		must(t, err)
+		must(t, first.NewTriggerSecret(t.Context(), calls.ID, plain, dbtest.Noon))
+		_, err = first.CheckKey(t.Context(), false)
+		must(t, err)
 		key, err := secret.New(bytes.Repeat([]byte{7}, 32))
 		must(t, err)
 		other, err := db.Open(context.Background(), address, key)
 		must(t, err)
 		t.Cleanup(func() { must(t, other.Close()) })
 
-		if err := other.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
+		if _, err := other.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
 			t.Errorf("a server with another key: %v, want it refused", err)
 		}
 		if first.Shared() {
 			self := engine.Replica{ID: engine.NewID(dbtest.Noon)}
 			must(t, first.Join(t.Context(), self, time.Minute))
-			if err := other.CheckKey(t.Context(), true); engine.CodeOf(err) != engine.Conflict {
+			if _, err := other.CheckKey(t.Context(), true); engine.CodeOf(err) != engine.Conflict {
 				t.Errorf("forgetting the secrets of others: %v, want it refused", err)
 			}
 			must(t, first.Leave(t.Context(), self.ID))
@@ -47,7 +55,11 @@ func TestSecretsHaveOneKey(t *testing.T) {
 		if got, err := first.Secret(t.Context(), made.ID); err != nil || got != plain {
 			t.Errorf("the secret is %q (%v), want it untouched", got, err)
 		}
-		must(t, other.CheckKey(t.Context(), true))
+		gone, err := other.CheckKey(t.Context(), true)
+		must(t, err)
+		if want := []db.Forgotten{{Kind: engine.KindConnection, Name: "lake"}, {Kind: engine.KindWorkflow, Name: "called", Trigger: "by others"}}; !slices.Equal(gone, want) {
+			t.Errorf("it says that it forgot %+v, want %+v", gone, want)
+		}
 		if got, err := other.Secret(t.Context(), made.ID); err != nil || got != "" {
 			t.Errorf("after forgetting the secret is %q (%v), want none", got, err)
 		}
@@ -57,7 +69,7 @@ func TestSecretsHaveOneKey(t *testing.T) {
 		if list, err := other.Connections(t.Context()); err != nil || len(list) != 1 || list[0].HasSecret {
 			t.Errorf("after forgetting the list is %+v (%v), want a connection without a secret", list, err)
 		}
-		if err := first.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
+		if _, err := first.CheckKey(t.Context(), false); engine.CodeOf(err) != engine.Invalid {
 			t.Errorf("the old key after that: %v, want it refused", err)
 		}
 	})

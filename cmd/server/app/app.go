@@ -97,8 +97,12 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer release()
-	if err := store.CheckKey(ctx, cfg.ForgetSecrets); err != nil {
+	gone, err := store.CheckKey(ctx, cfg.ForgetSecrets)
+	if err != nil {
 		return err
+	}
+	if cfg.ForgetSecrets {
+		tellForgotten(cfg.Out, gone)
 	}
 	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
