@@ -53,10 +53,10 @@ test("a node is skipped in one tab, and the other is told", async () => {
   const card = await one.locator("dog-canvas .node", { hasText: "load" }).getAttribute("data-id");
   assert.equal(cli(["run", "skip", at.slice(6), "load"]).status, 0);
   await two.goto(`${house.address}${at}?node=${card}`);
-  await two.locator("#node-head", { hasText: "It will be skipped by owner when its turn comes." }).waitFor();
+  await two.locator("#node-head", { hasText: "When its turn comes, it will be skipped by owner" }).waitFor();
   await looked(two, "node-skip-phone");
 
-  await one.locator("#node-head", { hasText: "It will be skipped by owner when its turn comes." }).waitFor();
+  await one.locator("#node-head", { hasText: "When its turn comes, it will be skipped by owner" }).waitFor();
   assert.equal(await one.getByTestId("node-skip").count(), 0, "the first tab offers no second skip");
   await looked(one, "node-skip");
   assert.match(cli(["run", "skip", at.slice(6), "load"]).stderr, /was skipped by owner/);

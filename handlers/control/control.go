@@ -297,3 +297,11 @@ func (c *control) by(ctx context.Context) (string, error) {
 	owner, err := c.Store.Owner(ctx)
 	return owner.Name, err
 }
+
+// byCommand is the name that runs keep of who starts, stops and steers them through the
+// socket, which the command line alone comes through: whoever has the page of a run open
+// wants to know where it came from.
+func (c *control) byCommand(ctx context.Context) (string, error) {
+	by, err := c.by(ctx)
+	return by + ", by the command line", err
+}

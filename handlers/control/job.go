@@ -37,7 +37,7 @@ func (c *control) startJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	by, err := c.by(r.Context())
+	by, err := c.byCommand(r.Context())
 	if err != nil {
 		return err
 	}

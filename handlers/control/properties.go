@@ -23,7 +23,7 @@ func (c *control) setProperties(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	by, err := c.by(r.Context())
+	by, err := c.byCommand(r.Context())
 	if err != nil {
 		return err
 	}

@@ -265,7 +265,7 @@ func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
 		}
 		how.Marks[ref] = engine.State(state)
 	}
-	by, err := c.by(r.Context())
+	by, err := c.byCommand(r.Context())
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,6 @@ type Stop struct {
 	Node string    `json:"node,omitempty"` // its name; "" is the whole run
 }
 
-// byCommand follows the name of who stops by the command line, which alone comes here.
-const byCommand = ", by the command line"
-
 // stop answers POST /stop with the run.
 func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
 	ask, err := read[Stop](w, r)
@@ -26,7 +23,6 @@ func (c *control) stop(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return c.steer(w, r, ask.ID, ask.Node, func(ctx context.Context, id engine.ID, ref engine.Ref, by string) (engine.Run, error) {
-		by += byCommand // whoever has the page open wants to know where it came from
 		if ask.Node == "" {
 			return c.Exec.Stop(ctx, id, by)
 		}
@@ -72,7 +68,7 @@ func (c *control) steer(w http.ResponseWriter, r *http.Request, run engine.ID, n
 			return err
 		}
 	}
-	by, err := c.by(r.Context())
+	by, err := c.byCommand(r.Context())
 	if err != nil {
 		return err
 	}

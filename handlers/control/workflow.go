@@ -176,7 +176,7 @@ func (c *control) startWorkflow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	by, err := c.by(r.Context())
+	by, err := c.byCommand(r.Context())
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func TestANodeThatWaitsToBeSkippedSaysSo(t *testing.T) {
 
 	_, panel := s.get(t, "/runs/"+string(runID)+"/nodes/"+crawler.String())
 
-	contains(t, "the panel", panel, "It will be skipped by owner when its turn comes.", "/unskip")
+	contains(t, "the panel", panel, "When its turn comes, it will be skipped by owner.", "/unskip")
 	if strings.Contains(panel, "/skip\"") {
 		t.Error("it can be skipped twice")
 	}

@@ -115,7 +115,7 @@ func TestACardThatWaitsToBeSkippedSaysSo(t *testing.T) {
 	_, plain := s.get(t, path)
 
 	contains(t, "the card", card(t, skipped, crawl), `data-slot="sub" title="Will be skipped"`, "#skip-forward", "Crawler, Will be skipped,")
-	contains(t, "the panel", panel, "Will be skipped", "It will be skipped by owner when its turn comes.")
+	contains(t, "the panel", panel, "Will be skipped", "When its turn comes, it will be skipped by owner.")
 	contains(t, "the head, from which the browser knows", head, `data-skips="`+crawl+`"`)
 	if got := card(t, plain, crawl); strings.Contains(got, "skipped") || !strings.Contains(got, `data-slot="sub" title="Waiting"`) {
 		t.Errorf("a card that nobody told to be skipped says %s", got)

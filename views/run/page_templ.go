@@ -1742,7 +1742,7 @@ func nodeHead(n Node) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if n.waitsToBeSkipped() {
-			templ_7745c5c3_Err = show.Note("warn", "skip-forward", "It will be "+n.told()+" when its turn comes.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = show.Note("warn", "skip-forward", "When its turn comes, it will be "+n.told()+".").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

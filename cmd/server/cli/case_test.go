@@ -119,7 +119,7 @@ func TestA05PublishingATriggerOnDemandStartsNothing(t *testing.T) {
 
 	s.ok(t, "workflow", "run", "--wait", "w")
 
-	if runs := s.runs(t); len(runs) != 1 || runs[0].By != "owner" {
+	if runs := s.runs(t); len(runs) != 1 || runs[0].By != "owner, by the command line" {
 		t.Errorf("after a start there are %+v, want one run by owner", runs)
 	}
 }

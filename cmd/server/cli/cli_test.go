@@ -197,7 +197,7 @@ func TestAWorkflowIsImportedRunAndItsBookmarkMoved(t *testing.T) {
 	out := s.ok(t, "workflow", "run", "--wait", "--json", "--property", "Least=2", "--", odd)
 	var run control.Run
 	must(t, json.Unmarshal([]byte(out), &run))
-	if run.Outcome != engine.RunSucceeded || len(run.Nodes) != 1 || run.Nodes[0].Counts.RowsOut != 1 || run.By != "owner" {
+	if run.Outcome != engine.RunSucceeded || len(run.Nodes) != 1 || run.Nodes[0].Counts.RowsOut != 1 || run.By != "owner, by the command line" {
 		t.Errorf("got %s of %d nodes by %s, want succeeded, one node that wrote one row, by owner:\n%s", run.Outcome, len(run.Nodes), run.By, out)
 	}
 	if log := s.ok(t, "run", "log", "--follow", string(run.ID)); !strings.Contains(log, "copy | ") || !strings.HasSuffix(log, "\n") {

@@ -43,8 +43,8 @@ func TestANodeIsSkippedAndStoppedFromTheCommandLine(t *testing.T) {
 	rest := s.ok(t, "run", "show", two)
 
 	for about, has := range map[string][2]string{
-		"a node that will be skipped": {told, "Not to run  second  skipped by owner: not today"},
-		"the end of the run":          {ended, "skipped by owner\n"},
+		"a node that will be skipped": {told, "Not to run  second  skipped by owner, by the command line: not today"},
+		"the end of the run":          {ended, "skipped by owner, by the command line\n"},
 		"a node that is stopped":      {stopped, "stopped by owner, by the command line\n"},
 		"what follows it":             {rest, "Skipped"},
 	} {
