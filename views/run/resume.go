@@ -28,6 +28,22 @@ type Resume struct {
 // properties is the form of the properties of the new run.
 func (r Resume) properties() PropertiesForm { return PropertiesForm{View: r.View, Typed: r.Typed} }
 
+// does says what the new run does, of what this run has.
+func (r Resume) does() string {
+	begins := "A new run begins"
+	if r.properties().Some() {
+		begins += " with the properties of this one, or with what you write over them"
+	}
+	return begins + ". What is kept counts as it ended and is not done again; what waits for a node that is done again follows by the triggers. Bookmarks stay as they are. Jobs and crawlers run as they are published now."
+}
+
+// marks reports whether a node is marked as the form stands, so that a reason has its
+// use; one that was written before stays to be seen.
+func (r Resume) marks() bool {
+	_, marks := r.Split()
+	return len(marks) > 0 || r.Why != ""
+}
+
 // Deed is what becomes of a node of a run that goes on.
 type Deed string
 
