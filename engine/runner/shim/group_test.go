@@ -119,6 +119,27 @@ func TestAShimThatIsKilledTakesItsScriptAlong(t *testing.T) {
 	}
 }
 
+// TestAScriptThatIsStoppedAsItBeginsKeepsItsExitCode: its shim may not have had a turn
+// since.
+func TestAScriptThatIsStoppedAsItBeginsKeepsItsExitCode(t *testing.T) {
+	t.Parallel()
+	s := waiting(t)
+	c := command(t, "echo up; sleep 600")
+	p := reserve(t, s, c)
+	await(t, "its process waits", func() bool { return onlyChild(t, p.PID) != 0 })
+	must(t, unix.Kill(p.PID, unix.SIGSTOP)) // so it has no turn until it is stopped
+	child, err := s.Release(t.Context(), c.Marker)
+	must(t, err)
+	defer child.Close()
+	await(t, "it is up", func() bool { return wrote(t, child.Dir, OutFile) != "" })
+
+	child.Stop(0)
+
+	if code, ok := child.Exit(); !ok || code != 128+9 {
+		t.Errorf("got exit code %d, %v, want that of who is killed", code, ok)
+	}
+}
+
 // TestAScriptForWhichThereIsNoProcessIsNotToBlame: the system lets its shim start none.
 func TestAScriptForWhichThereIsNoProcessIsNotToBlame(t *testing.T) {
 	t.Parallel()

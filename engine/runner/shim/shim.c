@@ -119,7 +119,7 @@ static void put(struct script *script) {
 }
 
 // ready makes a shim ready for what it is told. It is false where that does not come.
-// From here on it is ended by the word for it, until a script has begun (run).
+// From here on the word to end ends it as it stands, until it has a process (run).
 static bool ready(const int *file, struct script *script, const sigset_t *stop) {
 	*script = (struct script){.work = -1, .out = -1, .err = -1, .end = -1};
 	sigprocmask(SIG_UNBLOCK, stop, NULL);
@@ -147,12 +147,21 @@ static void release(int from, struct script *script) {
 		all(script->end, begun, 0);
 }
 
+// waiting is what the process is handed that becomes the script.
+struct waiting {
+	int release;
+	struct script *script;
+	pid_t shim;
+};
+
 // become becomes the script as soon as it is released, in a group of its own: what
 // that does to its whole group, such as to stand still, does not reach the shim. It
-// shares the memory of the shim until then, which stands still meanwhile: to exchange
-// a memory of its own would take as long as half a script. Without the shim it ends, as
-// a script too.
-static void become(int from, struct script *script, pid_t shim) {
+// shares the memory of the shim until then, which only waits for signals meanwhile: to
+// exchange a memory of its own would take as long as half a script. Without the shim it
+// ends, as a script too.
+static int become(void *handed) {
+	struct waiting *waiting = handed;
+	struct script *script = waiting->script;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
 	dup2(script->out, STDOUT_FILENO);
@@ -160,8 +169,8 @@ static void become(int from, struct script *script, pid_t shim) {
 	bound(script->memory);
 	bool there = fchdir(script->work) == 0;
 	int why = errno;
-	if (getppid() == shim)
-		release(from, script);
+	if (getppid() == waiting->shim)
+		release(waiting->release, script);
 	if (!script->released)
 		_exit(0);
 	sigset_t none;
@@ -266,7 +275,8 @@ static bool collect(int over, struct script *of, pid_t script, const sigset_t *w
 		pid_t child;
 		for (; (child = waitpid(-1, &status, WNOHANG)) > 0; ending--)
 			if (child == script) {
-				note(of, code(status));
+				if (of->released)
+					note(of, code(status));
 				ended = sweep = true;
 			}
 		if (child < 0 && ended)
@@ -289,22 +299,27 @@ static bool collect(int over, struct script *of, pid_t script, const sigset_t *w
 }
 
 // run runs a script to its end, once it is released: its process waits for that, so
-// that then it has nothing to do but to begin. It is false where the shim is of no more
-// use.
+// that then it has nothing to do but to begin. The shim does not stand still meanwhile,
+// as after vfork: it would have to be ended by the word for it, also once the script has
+// begun and it had no turn since, and the exit code would be lost. It is false where the
+// shim is of no more use.
 static bool run(const int *file, struct script *script, const sigset_t *word) {
-	pid_t shim = getpid(), pid = vfork();
-	if (pid == 0)
-		become(file[shim_release], script, shim);
-	int why = errno;
+	static _Alignas(16) char stack[64 << 10]; // of that process, until it is the script
+	struct waiting waiting = {file[shim_release], script, getpid()};
+	sigset_t before;
+	sigprocmask(SIG_BLOCK, word, &before);
+	pid_t pid = clone(become, stack + sizeof stack, CLONE_VM | SIGCHLD, &waiting);
 	if (pid < 0) {
+		int why = errno;
+		sigprocmask(SIG_SETMASK, &before, NULL); // until it is released it ends by the word
 		release(file[shim_release], script);
 		if (script->released)
 			note(script, -why); // the script is not to blame
-	}
-	sigprocmask(SIG_BLOCK, word, NULL);
-	if (pid < 0 || !script->released)
 		return false;
+	}
 	bool calm = collect(file[shim_over], script, pid, word);
+	if (!script->released)
+		return false;
 	all(script->end, SHIM_CLEAN, SHIM_CLEAN_AT);
 	return calm;
 }
