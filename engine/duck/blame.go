@@ -53,13 +53,16 @@ func (s *session) blame(ctx context.Context, r *reading, err error) error {
 // beyond is the failure of a CSV file with a value after its last column.
 func (s *session) beyond(ctx context.Context, at scannedFile) error {
 	in, f := at.reading.in, at.facts.file
-	var row int64
 	var text string
-	query := fmt.Sprintf(`SELECT n, v FROM (SELECT row_number() OVER () AS n, %s AS v FROM %s) WHERE v <> '' LIMIT 1`, quote(trailingColumn), at.group.of(at.facts.path))
-	if s.c.QueryRowContext(ctx, query).Scan(&row, &text) != nil {
+	query := fmt.Sprintf(`SELECT %[1]s FROM %[2]s WHERE %[1]s <> '' LIMIT 1`, quote(trailingColumn), at.group.of(at.facts.path))
+	if s.c.QueryRowContext(ctx, query).Scan(&text) != nil {
 		return unreadable(in, f, "there is a value after its last column.%s", mendFile)
 	}
-	return misplaced(in, f, "row", row, "", "after its last column stands "+shown("", text)+".")
+	unit, n := s.placeOf(ctx, at.reading, at.group, at.facts, trailingColumn, text)
+	if n == 0 {
+		return unreadable(in, f, "after its last column stands %s.%s", shown("", text), mendFile)
+	}
+	return misplaced(in, f, unit, n, "", "after its last column stands "+shown("", text)+".")
 }
 
 // otherType finds what DuckDB says where a column has types that do not go together.

@@ -64,7 +64,7 @@ func TestWhatDoesNotFitIsNamedByFileAndPlace(t *testing.T) {
 		"CSV: a quote without an end":    {engine.CSV, numbers, "id,n\n1,2\n2,\"2\n3,4\n", ` line 3, column n: a quote is not closed, or`, 3},
 		"CSV: bytes that are no text":    {engine.CSV, texts, "id,n\n1,2\n2,\xff\xfe\n", ` cannot be read: it is not UTF-8 text: line 3 has the byte 0xFF. Name its encoding`, 3},
 		"CSV: such bytes far down":       {engine.CSV, texts, "id,n\n" + numbered(long, "%d,1\n") + "2,\xff\n", ` line 30002, column n: a byte is not UTF-8 text.`, long + 2},
-		"CSV: a value after the last":    {engine.CSV, numbers, "id,n\n" + numbered(long, "%d,1,\n") + "2,2,late\n", ` row 30001: after its last column stands "late".`, long + 1},
+		"CSV: a value after the last":    {engine.CSV, numbers, "id,n\n" + numbered(long, "%d,1,\n") + "2,2,late\n", ` line 30002: after its last column stands "late".`, long + 2},
 		"JSON: a text in a number":       {engine.JSON, numbers, `{"id":1,"n":1}` + "\n" + `{"id":2,"n":"two"}` + "\n", ` line 2, column n: "two" does not fit the type BIGINT. Correct the file`, 2},
 		"JSON: an empty text":            {engine.JSON, numbers, `{"id":1,"n":null}` + "\n" + `{"id":2,"n":""}`, ` line 2, column n: "" does not fit the type BIGINT.`, 2},
 		"JSON: types worked out":         {engine.JSON, nil, numbered(long, "{\"id\":%d,\"n\":1}\n") + `{"id":2,"n":"two"}`, ` line 30001, column n: "two" does not fit`, long + 1},
@@ -185,7 +185,7 @@ func TestAValueThatSQLCannotConvertIsFound(t *testing.T) {
 	t.Parallel()
 	const (
 		sale = "id,amount,password\n"
-		bad  = "1,2,x\n3,4,x\n5,many,hunter2\n"
+		bad  = "1,2,x\n3,4,\"x\ny\"\n5,many,hunter2\n"
 	)
 	tests := map[string]struct {
 		steps []engine.Step
@@ -194,15 +194,15 @@ func TestAValueThatSQLCannotConvertIsFound(t *testing.T) {
 	}{
 		"a cast": {
 			steps: []engine.Step{{Name: "out", SQL: "SELECT id,\n  CAST(amount AS INTEGER) AS amount\nFROM s"}},
-			says:  []string{"The step out at line 2, column 3: ", "'many'", "It stands in d=2/b.csv row 3, column amount.", "TRY_CAST"},
+			says:  []string{"The step out at line 2, column 3: ", "'many'", "It stands in d=2/b.csv line 5, column amount.", "TRY_CAST"},
 		},
 		"a cast in the second of two steps": {
 			steps: []engine.Step{{Name: "first", SQL: "SELECT id, amount FROM s"}, {Name: "out", SQL: "SELECT amount::INTEGER AS n FROM first"}},
-			says:  []string{"The step out at line 1, column 14: ", "It stands in d=2/b.csv row 3, column amount."},
+			says:  []string{"The step out at line 1, column 14: ", "It stands in d=2/b.csv line 5, column amount."},
 		},
 		"a date by its format": {
 			steps: []engine.Step{{Name: "out", SQL: "SELECT strptime(amount, '%Y') AS y FROM s WHERE id > 3"}},
-			says:  []string{"out: Could not parse string", "It stands in d=2/b.csv row 3, column amount.", "try_strptime"},
+			says:  []string{"out: Could not parse string", "It stands in d=2/b.csv line 5, column amount.", "try_strptime"},
 		},
 		"a value that is not in the files": {
 			steps: []engine.Step{{Name: "out", SQL: "SELECT CAST(amount || '!' AS INTEGER) AS n FROM s WHERE id = 5"}},
@@ -210,7 +210,7 @@ func TestAValueThatSQLCannotConvertIsFound(t *testing.T) {
 		},
 		"a secret": {
 			steps: []engine.Step{{Name: "out", SQL: "SELECT CAST(password AS INTEGER) AS n FROM s WHERE id = 5"}},
-			says:  []string{"A value cannot be converted.", "It stands in d=2/b.csv row 3, column password."}, lacks: "hunter2",
+			says:  []string{"A value cannot be converted.", "It stands in d=2/b.csv line 5, column password."}, lacks: "hunter2",
 		},
 	}
 	for name, tt := range tests {

@@ -57,12 +57,32 @@ func (s *session) place(ctx context.Context, r *reading, g *group, f facts, reje
 			}
 			fields, err := infer.Records(infer.Head{Data: []byte(record), Whole: true}, d)
 			return err != nil || len(fields) != 1 || met("line", n, func(r reject) bool {
-				at := slices.IndexFunc(g.columns, func(c engine.Column) bool { return c.Name == r.column })
+				at := g.position(r.column)
 				return at >= 0 && at < len(fields[0]) && (fields[0][at] == r.value || utf8.RuneCountInString(r.value) == valueKept && strings.HasPrefix(fields[0][at], r.value))
 			})
 		})
 	}
 	slices.SortStableFunc(rejects, func(a, b reject) int { return cmp.Compare(a.line, b.line) })
+}
+
+// placeOf is where in f a value of a column first stands: its line as an editor shows
+// it, the number of its value of JSON, or else the number of its row; n is 0 where it is
+// not found.
+func (s *session) placeOf(ctx context.Context, r *reading, g *group, f facts, column, text string) (unit string, n int64) {
+	at := []reject{{column: column, value: text}}
+	s.place(ctx, r, g, f, at)
+	if at[0].line == 0 { // of records that cannot be told apart, the rows can be counted
+		s.placeRows(ctx, g, f, at)
+	}
+	return at[0].unit, at[0].line
+}
+
+// position is which field of a record of CSV a column is; -1 for none.
+func (g *group) position(column string) int {
+	if column == trailingColumn {
+		return len(g.columns)
+	}
+	return slices.IndexFunc(g.columns, func(c engine.Column) bool { return c.Name == column })
 }
 
 // placeRows is place for Parquet, whose rows are counted.

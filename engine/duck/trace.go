@@ -43,7 +43,7 @@ func (s *session) traced(ctx context.Context, err error, from string, steps []en
 		return failf(FailData, "%s: %s Correct the row, or give the column the type VARCHAR in the source.", at, misfit(at.column, v.text, at.wanted))
 	}
 	if found && at.own {
-		return misplaced(at.in, at.file, "row", at.row, at.column, misfit(at.column, v.text, at.wanted))
+		return misplaced(at.in, at.file, at.unit, at.n, at.column, misfit(at.column, v.text, at.wanted))
 	}
 	if failure := s.inPath(ctx, v); failure != nil {
 		return failure
@@ -81,7 +81,8 @@ func valueOf(message string) value {
 type spot struct {
 	in     Input
 	file   File
-	row    int64
+	unit   string // line, value or row
+	n      int64  // of these, from 1
 	column string
 	wanted string // the type of the column in the source
 	own    bool   // it does not fit that type, whatever the SQL does
@@ -91,7 +92,7 @@ func (at spot) String() string {
 	if at.in.landed { // its rows have no numbers that people know
 		return "column " + at.column + " of the table " + at.file.Key
 	}
-	return fmt.Sprintf("%s row %d, column %s", at.file.Key, at.row, at.column)
+	return fmt.Sprintf("%s %s %d, column %s", at.file.Key, at.unit, at.n, at.column)
 }
 
 // search looks for a value in the files. That costs another read of them, and is
@@ -122,14 +123,16 @@ func (s *session) inColumn(ctx context.Context, r *reading, g *group, column, te
 	if s.c.QueryRowContext(ctx, first).Scan(&path) != nil {
 		return spot{}, false
 	}
-	row, err := s.count(ctx, fmt.Sprintf(`SELECT n FROM (SELECT row_number() OVER () AS n, %s AS v FROM %s) WHERE v::VARCHAR = %s LIMIT 1`,
-		quote(column), g.of(path), literal(text)))
 	file, known := s.files()[path]
-	if err != nil || !known {
+	if !known {
+		return spot{}, false
+	}
+	unit, n := s.placeOf(ctx, r, g, file.facts, column, text)
+	if n == 0 {
 		return spot{}, false
 	}
 	wanted, _ := find(r.columns, column)
-	return spot{in: r.in, file: file.facts.file, row: row, column: column, wanted: wanted.Type, own: !s.casts(ctx, text, wanted.Type)}, true
+	return spot{in: r.in, file: file.facts.file, unit: unit, n: n, column: column, wanted: wanted.Type, own: !s.casts(ctx, text, wanted.Type)}, true
 }
 
 // casts reports whether a text is one of a type.
