@@ -205,7 +205,7 @@ func (p *Pages) tables(c web.Ctx) error {
 func (p *Pages) tableColumns(c web.Ctx) error {
 	columns, err := p.Places.TableColumns(c.Request().Context(), besideTable(c, "connection"), c.QueryParam(c.QueryParam("for")))
 	if err != nil && engine.CodeOf(err) != engine.Internal {
-		return web.Render(c, http.StatusOK, job.NoColumns(engine.MessageOf(err)))
+		return web.Render(c, http.StatusOK, job.NoColumns(c.QueryParam("for"), engine.MessageOf(err)))
 	}
 	if err != nil {
 		return err

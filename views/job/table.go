@@ -64,8 +64,11 @@ func asking(field string) string {
 }
 
 // about are the fields that such a request takes along.
-func about(kind string, i int) string {
-	return "[name='" + field(kind, i, "connection") + "'],[name='" + field(kind, i, "table") + "']"
+func about(kind string, i int) string { return besides(field(kind, i, "table")) }
+
+// besides are the field of a table and that of its connection.
+func besides(table string) string {
+	return "[name='" + strings.TrimSuffix(table, "table") + "connection'],[name='" + table + "']"
 }
 
 // keyWord says what the primary key of a table is.
