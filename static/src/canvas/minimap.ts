@@ -4,7 +4,7 @@ import { Box, bounds } from "./geometry";
 import { View } from "./view";
 
 const svg = "http://www.w3.org/2000/svg";
-const fewest = 6; // cards, below which a map helps nobody
+const fewest = 6; // cards, below which a map helps nobody who sees all of them
 const many = 200; // cards, above which the picture is drawn again only so often:
 const rest = 250; // ms
 const [width, height] = [154, 90]; // of the picture, as canvas.css has it
@@ -55,7 +55,7 @@ export class Minimap {
   }
 
   private paint(): void {
-    this.box.hidden = this.view.cards.size < fewest;
+    this.box.hidden = this.view.cards.size < fewest && this.whole();
     if (this.box.hidden) return;
     const map = this.box.querySelector("svg")!;
     if (this.stale && !this.resting) {
@@ -72,6 +72,12 @@ export class Minimap {
     this.seen.style.width = `${seen.w * this.scale}px`;
     this.seen.style.height = `${seen.h * this.scale}px`;
     this.seen.style.transform = `translate(${(seen.x - this.all.x) * this.scale}px,${(seen.y - this.all.y) * this.scale}px)`;
+  }
+
+  // whole says whether every card can be seen; else the map shows that there is more.
+  private whole(): boolean {
+    const all = this.view.extent();
+    return !all || this.camera.shows(all);
   }
 
   private pause(): void {
