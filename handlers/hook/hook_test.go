@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dogear/db"
@@ -36,6 +37,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // which the first has a secret.
 type site struct {
 	url            string
+	handler        http.Handler
 	store          *db.Store
 	trigger, other engine.ID
 	secret         string
@@ -43,6 +45,16 @@ type site struct {
 }
 
 func serve(t *testing.T) *site {
+	t.Helper()
+	s := made(t)
+	server := httptest.NewServer(s.handler)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// made is a site that listens nowhere.
+func made(t *testing.T) *site {
 	t.Helper()
 	store := dbtest.SQLite(t)
 	s := &site{store: store, trigger: engine.NewID(noon), other: engine.NewID(noon), secret: arrival.NewSecret()}
@@ -57,13 +69,10 @@ func serve(t *testing.T) *site {
 	now := func() time.Time { return noon }
 	quiet := slog.New(slog.DiscardHandler)
 	hooks := &hook.Hooks{Store: store, Now: now, Came: func(engine.ID) { s.came++ }}
-	handler, err := web.New(web.Config{
+	s.handler, err = web.New(web.Config{
 		Routes: hooks.Routes(), Files: static.Files{}, Sessions: web.NewSessions(store, auth.New(store, now), false, quiet), Log: quiet, Now: now,
 	})
 	must(t, err)
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	s.url = server.URL
 	return s
 }
 
@@ -83,6 +92,13 @@ type answer struct {
 }
 
 func (s *site) send(t *testing.T, c call) answer {
+	t.Helper()
+	response, err := http.DefaultClient.Do(s.request(t, c))
+	must(t, err)
+	return heard(t, response)
+}
+
+func (s *site) request(t *testing.T, c call) *http.Request {
 	t.Helper()
 	if c.at.IsZero() {
 		c.at = noon
@@ -104,8 +120,11 @@ func (s *site) send(t *testing.T, c call) answer {
 		r.Header.Set(arrival.HeaderTime, strconv.FormatInt(c.at.Unix(), 10))
 		r.Header.Set(arrival.HeaderSignature, signature)
 	}
-	response, err := http.DefaultClient.Do(r)
-	must(t, err)
+	return r
+}
+
+func heard(t *testing.T, response *http.Response) answer {
+	t.Helper()
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	must(t, err)
@@ -222,19 +241,32 @@ func TestATriggerThatIsOffSaysSoToWhoCanSign(t *testing.T) {
 	}
 }
 
+// TestAnAddressThatSendsTooMuchIsToldToWait: in a bubble, whose clock stands still however
+// long the calls of the burst take.
 func TestAnAddressThatSendsTooMuchIsToldToWait(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
-	var refused answer
-
-	for n := range 400 {
-		if got := s.send(t, call{path: "/hooks/" + string(s.trigger), id: fmt.Sprint("e", n), body: `{}`, secret: s.secret}); got.status != 202 {
-			refused = got
-			break
+	s := made(t)
+	synctest.Test(t, func(t *testing.T) {
+		send := func(n int) answer {
+			to := httptest.NewRecorder()
+			s.handler.ServeHTTP(to, s.request(t, call{path: "/hooks/" + string(s.trigger), id: fmt.Sprint("e", n), body: `{}`, secret: s.secret}))
+			return heard(t, to.Result())
 		}
-	}
+		const most = 200 // four seconds of what it may send for long
+		for n := range most {
+			if got := send(n); got.status != http.StatusAccepted {
+				t.Fatalf("call %d of a burst of %d: %+v, want it taken", n, most, got)
+			}
+		}
 
-	if refused.status != http.StatusTooManyRequests || refused.Code != string(engine.LimitHit) {
-		t.Errorf("after a burst of 400: %+v, want 429", refused)
-	}
+		refused := send(most)
+
+		if refused.status != http.StatusTooManyRequests || refused.Code != string(engine.LimitHit) {
+			t.Errorf("after a burst of %d: %+v, want 429", most, refused)
+		}
+		time.Sleep(time.Second)
+		if got := send(most); got.status != http.StatusAccepted {
+			t.Errorf("a second later: %+v, want it taken", got)
+		}
+	})
 }
