@@ -184,8 +184,22 @@ type Counts struct {
 	Partitions int64 `json:"partitions,omitempty"`
 	// NothingNew says that a job had nothing to read, so that it wrote nothing.
 	NothingNew bool `json:"nothing_new,omitempty"`
+	// AllChanged says that a job wrote nothing because each of its files changed between
+	// its plan and the read; the next run reads them.
+	AllChanged bool `json:"all_changed,omitempty"`
 	// Exit is the exit code of a script, nil while it has none.
 	Exit *int `json:"exit,omitempty"`
+}
+
+// Idle says why a job that did well has read nothing; "" of any other.
+func (c Counts) Idle() string {
+	switch {
+	case c.NothingNew:
+		return "nothing new"
+	case c.AllChanged:
+		return "files changed"
+	}
+	return ""
 }
 
 // Move changes n to state to, at time now.

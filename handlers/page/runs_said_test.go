@@ -42,14 +42,16 @@ func card(t *testing.T, page, key string) string {
 func TestACardWithNothingToReadSaysSo(t *testing.T) {
 	t.Parallel()
 	s, _ := steered(t, nil)
-	s.nodes[0].Counts = engine.Counts{NothingNew: true}
 	ref := s.nodes[0].Ref.String()
+	for why, counts := range map[string]engine.Counts{"nothing new": {NothingNew: true}, "files changed": {AllChanged: true}} {
+		s.nodes[0].Counts = counts
 
-	_, body := s.get(t, "/runs/"+string(runID))
-	_, list := s.get(t, "/runs/"+string(runID)+"/list")
+		_, body := s.get(t, "/runs/"+string(runID))
+		_, list := s.get(t, "/runs/"+string(runID)+"/list")
 
-	contains(t, "the card", card(t, body, ref), `class="fact">nothing new<`)
-	contains(t, "the list", list, `data-fact="`+ref+`">nothing new<`)
+		contains(t, "the card", card(t, body, ref), `class="fact">`+why+`<`)
+		contains(t, "the list", list, `data-fact="`+ref+`">`+why+`<`)
+	}
 }
 
 // TestANodeWithoutALogSaysWhy, and leads to the run that has one.

@@ -265,8 +265,8 @@ func (v View) progress(n engine.NodeRun) canvas.Progress {
 		p.Fact = show.Many(n.Counts.Partitions, "partition")
 	case n.Counts.Tables > 0:
 		p.Fact = show.Many(n.Counts.Tables, "table")
-	case n.Counts.NothingNew:
-		p.Fact = "nothing new"
+	default:
+		p.Fact = n.Counts.Idle()
 	}
 	return p
 }

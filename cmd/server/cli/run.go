@@ -212,8 +212,8 @@ func stateOf(n *engine.NodeRun) string {
 // figures says what an attempt has read and written; nothing of one that did not
 // begin, but where that is because it had nothing to read.
 func figures(n *engine.NodeRun) string {
-	if n.Counts.NothingNew {
-		return "nothing new"
+	if idle := n.Counts.Idle(); idle != "" {
+		return idle
 	}
 	if n.Started.IsZero() {
 		return ""

@@ -40,6 +40,9 @@ type Runner struct {
 	Read func(engine.Source, []engine.Column)
 }
 
+// allChanged is how an attempt ends of which errNothingLeft is said.
+var allChanged = runner.Result{State: engine.Succeeded, Counts: engine.Counts{AllChanged: true}}
+
 // errNothingLeft ends an attempt well before it has written anything.
 var errNothingLeft = errors.New("nothing to do: everything changed since it was listed, and is read by the next run")
 
@@ -108,12 +111,12 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 	}
 	if w.nothingLeft() {
 		h.Log(runner.Info, errNothingLeft.Error())
-		return runner.Result{State: engine.Succeeded}, nil
+		return allChanged, nil
 	}
 	computed, err := w.compute(ctx)
 	if errors.Is(err, errNothingLeft) {
 		h.Log(runner.Info, err.Error())
-		return runner.Result{State: engine.Succeeded}, w.discard(ctx)
+		return allChanged, w.discard(ctx)
 	}
 	if err != nil {
 		return runner.Result{}, errors.Join(err, w.discard(ctx))

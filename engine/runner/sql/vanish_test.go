@@ -66,8 +66,8 @@ func TestNothingIsLeftWhereAllFilesVanish(t *testing.T) {
 
 	result := h.run(t.Context())
 
-	if result.State != engine.Succeeded || result.Batch != nil || !h.said("nothing to do: everything changed") {
-		t.Errorf("got %s %s, want nothing to do", result.State, result.Error)
+	if result.State != engine.Succeeded || result.Batch != nil || !result.Counts.AllChanged || result.Counts.NothingNew || !h.said("nothing to do: everything changed") {
+		t.Errorf("got %s %s with %+v, want nothing to do, as all files changed", result.State, result.Error, result.Counts)
 	}
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "out", ".dogear", "*")); len(left) > 0 {
 		t.Errorf("stages left: %v", left)
