@@ -80,18 +80,12 @@ func (a *attempt) work(ctx context.Context) {
 }
 
 // executeThrough executes the attempt anew where it broke because the database
-// was away: that is no failure of the job.
+// was away: that is no failure of the job. A stop waits for the database, too.
 func (a *attempt) executeThrough(ctx context.Context) (runner.Result, error) {
-	for try := 1; ; try++ {
+	for {
 		result, err := a.execute(ctx)
-		if err == nil || engine.CodeOf(err) != engine.Internal && !away(err) || a.e.Store.Ping(ctx) == nil || ctx.Err() != nil {
+		if err == nil || engine.CodeOf(err) != engine.Internal && !away(err) || !a.outlasted(ctx) {
 			return result, err
-		}
-		a.log.line(runner.Warn, "the database of the server does not answer; the attempt begins again when it does")
-		for a.e.Store.Ping(ctx) != nil {
-			if !a.pause(ctx, a.e.Backoff(1)) {
-				return result, err
-			}
 		}
 		if a.batch != nil {
 			a.node.Batch = a.batch.ID
@@ -100,6 +94,22 @@ func (a *attempt) executeThrough(ctx context.Context) (runner.Result, error) {
 			return result, err
 		}
 	}
+}
+
+// outlasted reports whether the database was away and answers again: it waits for that.
+func (a *attempt) outlasted(ctx context.Context) bool {
+	calm, cancel := a.calm()
+	defer cancel()
+	if a.e.Store.Ping(calm) == nil || calm.Err() != nil {
+		return false
+	}
+	a.log.line(runner.Warn, "the database of the server does not answer; the attempt begins again when it does")
+	for calm.Err() == nil && a.pause(ctx, a.e.Backoff(1)) {
+		if a.e.Store.Ping(calm) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // execute loads what the attempt needs and gives it to its runner.

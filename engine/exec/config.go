@@ -156,8 +156,9 @@ func New(c Config) *Exec {
 	if c.Outgrown == nil {
 		c.Outgrown = func(error) {}
 	}
+	patience, hurry := context.WithCancel(context.Background())
 	return &Exec{
-		Config: c, outgrown: make(chan struct{}), wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
+		Config: c, patience: patience, hurry: hurry, outgrown: make(chan struct{}), wake: make(chan struct{}, 1), slots: slots{free: c.Slots, busy: map[seat]int{}, back: map[engine.NodeKey]bool{}, limits: map[seat]int{}}, timed: make(chan struct{}, 1),
 		pins: map[engine.ID]pin{}, jobs: map[jobVersion]engine.Job{}, paused: map[engine.ID]bool{}, working: map[engine.NodeKey]*attempt{},
 		starts: newTogether[engine.ID, drawn](), heard: make(chan struct{}, 1), free: make(chan struct{}), blocked: map[engine.Ref]bool{}, adopting: map[engine.NodeKey]bool{}, early: map[engine.NodeKey]error{}, alone: true, oldest: true, fits: map[engine.Ref]fit{},
 		reserved: map[engine.NodeKey]bool{}, called: map[engine.NodeKey]*engine.NodeRun{}, readied: map[engine.NodeKey]*engine.NodeRun{},

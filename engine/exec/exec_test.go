@@ -33,9 +33,9 @@ type work struct {
 	do  map[string]func(ctx context.Context, a runner.Attempt, h runner.Host) (runner.Result, error)
 	ran []string
 	// publish is called for each try to publish.
-	publish func(b engine.Batch) error
+	publish func(ctx context.Context, b engine.Batch) error
 	// discard is called for each stage that is removed.
-	discard func()
+	discard func(context.Context) error
 	dropped []engine.ID
 }
 
@@ -50,16 +50,18 @@ func (w *work) Run(ctx context.Context, a runner.Attempt, h runner.Host) (runner
 	return do(ctx, a, h)
 }
 
-func (w *work) Publish(_ context.Context, b engine.Batch, _ runner.Host) ([]engine.TableChange, error) {
+func (w *work) Publish(ctx context.Context, b engine.Batch, _ runner.Host) ([]engine.TableChange, error) {
 	if w.publish == nil {
 		return nil, nil
 	}
-	return nil, w.publish(b)
+	return nil, w.publish(ctx, b)
 }
 
-func (w *work) Discard(_ context.Context, b engine.Batch) error {
+func (w *work) Discard(ctx context.Context, b engine.Batch) error {
 	if w.discard != nil {
-		w.discard()
+		if err := w.discard(ctx); err != nil {
+			return err
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -481,7 +483,7 @@ func TestPublishIsTriedUntilItSucceeds(t *testing.T) {
 		ref := h.job("a", 0)
 		h.work.do["a"] = plannedResult
 		tries := 0
-		h.work.publish = func(engine.Batch) error {
+		h.work.publish = func(context.Context, engine.Batch) error {
 			if tries++; tries < 3 {
 				return errors.New("the bucket refuses")
 			}
@@ -511,7 +513,7 @@ func TestStoppedServerPublishesWhatItCommitted(t *testing.T) {
 		ref := h.job("a", 0)
 		h.work.do["a"] = plannedResult
 		down := true
-		h.work.publish = func(engine.Batch) error {
+		h.work.publish = func(context.Context, engine.Batch) error {
 			h.work.mu.Lock()
 			defer h.work.mu.Unlock()
 			if down {

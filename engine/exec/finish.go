@@ -60,23 +60,39 @@ func (a *attempt) commit(ctx context.Context, r runner.Result, moves []flow.Move
 func (a *attempt) publish(ctx context.Context) {
 	work := a.e.Runners[a.node.Ref.Kind]
 	batch := *a.batch
-	// Stop waits for a publish: only the server's own end breaks it off, and
-	// the next server does it again.
-	calm := context.WithoutCancel(ctx)
+	calm, cancel := a.calm()
+	defer cancel()
 	for try := 1; ; try++ {
 		failpoint.Hit("exec.publish.before")
 		tables, err := work.Publish(calm, batch, a)
 		failpoint.Hit("exec.publish.after")
 		if err == nil {
-			a.published(calm, batch, tables)
+			a.published(context.WithoutCancel(ctx), batch, tables)
+			return
+		}
+		if calm.Err() != nil {
 			return
 		}
 		wait := a.e.Backoff(try)
 		a.log.line(runner.Error, fmt.Sprintf("publishing failed, trying again in %s: %s", wait, reason(err)))
 		a.e.Log.Error("a publish failed", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
-		if !a.pause(ctx, wait) {
+		select {
+		case <-time.After(wait):
+		case <-calm.Done():
 			return
 		}
+	}
+}
+
+// calm is what a publish is done under. A stop waits for it; it ends with the lease and
+// with the server, and whoever takes the node up does it again: what is published by a
+// server that was halted may have been replaced by others meanwhile.
+func (a *attempt) calm() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(a.e.leased())
+	stop := context.AfterFunc(a.e.patience, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
 	}
 }
 
@@ -84,16 +100,16 @@ func (a *attempt) publish(ctx context.Context) {
 func (a *attempt) pause(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	for {
+	for told := ctx.Done(); ; told = nil {
 		select {
 		case <-timer.C:
 			return true
-		case <-ctx.Done():
+		case <-a.e.patience.Done():
+			return false
+		case <-told:
 			if errors.Is(context.Cause(ctx), runner.ErrDrain) {
 				return false
 			}
-			<-timer.C
-			return true
 		}
 	}
 }

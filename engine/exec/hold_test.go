@@ -34,7 +34,7 @@ func TestACommittedBatchHoldsItsTargetThroughARestart(t *testing.T) {
 			return runner.Result{State: engine.Succeeded, Batch: &batch}, host.Started(ctx, engine.Process{})
 		}
 		committed := make(chan struct{})
-		h.work.publish = func(engine.Batch) error {
+		h.work.publish = func(context.Context, engine.Batch) error {
 			close(committed)
 			return engine.Errorf(engine.Internal, "the disk is away")
 		}
@@ -51,7 +51,7 @@ func TestACommittedBatchHoldsItsTargetThroughARestart(t *testing.T) {
 			return runner.Result{State: engine.Succeeded}, host.Started(ctx, engine.Process{})
 		}
 		h.work.mu.Unlock()
-		h.work.publish = func(engine.Batch) error {
+		h.work.publish = func(context.Context, engine.Batch) error {
 			<-publish
 			order = append(order, "first is published")
 			return nil

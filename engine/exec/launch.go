@@ -118,6 +118,7 @@ func (e *Exec) drain() {
 		for _, a := range e.working {
 			a.cancel(cause)
 		}
+		e.hurry()
 		e.mu.Unlock()
 	}
 }

@@ -25,12 +25,13 @@ func TestTheNextNodeDoesNotWaitForAStageToBeRemoved(t *testing.T) {
 			close(began)
 			return succeed(ctx, a, host)
 		}
-		h.work.discard = func() {
+		h.work.discard = func(context.Context) error {
 			select {
 			case <-began:
 			case <-time.After(10 * time.Second):
 				t.Error("the next node has not begun while a stage was removed")
 			}
+			return nil
 		}
 
 		run, err := h.exec.StartWorkflow(t.Context(), h.draw("start -> a", "a -> alarm on failed"), nil, "owner")

@@ -76,19 +76,26 @@ var errOtherProcess = errors.New("another process works on the node")
 
 // pickUp reads the batch that an earlier attempt at the node has left, and
 // removes what it staged, unless it is committed: then the stage is what will
-// be published. It tries for as long as it takes.
+// be published. It tries for as long as it takes, and a stop waits for it.
 func (a *attempt) pickUp(ctx context.Context) bool {
-	for try := 1; a.node.Batch != ""; try++ {
-		err := a.leftBehind(ctx)
+	if a.node.Batch == "" {
+		return true
+	}
+	calm, cancel := a.calm()
+	defer cancel()
+	for try := 1; ; try++ {
+		err := a.leftBehind(calm)
 		if err == nil {
 			return true
+		}
+		if calm.Err() != nil {
+			return false
 		}
 		a.e.Log.Error("what an attempt left behind could not be looked at", "run", a.node.Run, "node", a.node.Ref, "try", try, "err", err)
 		if !a.pause(ctx, a.e.Backoff(try)) {
 			return false
 		}
 	}
-	return true
 }
 
 func (a *attempt) leftBehind(ctx context.Context) error {

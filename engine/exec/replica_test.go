@@ -73,6 +73,14 @@ func (a away) Renew(ctx context.Context, id engine.ID, ttl time.Duration) error 
 	return a.Store.Renew(ctx, id, ttl)
 }
 
+// Ping fails as well.
+func (a away) Ping(ctx context.Context) error {
+	if a.cut.Load() {
+		return errors.New("no route to host")
+	}
+	return a.Store.Ping(ctx)
+}
+
 // Join fails as well: a server that is cut off stays so.
 func (a away) Join(ctx context.Context, r engine.Replica, ttl time.Duration) error {
 	if a.cut.Load() {
