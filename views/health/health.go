@@ -60,8 +60,18 @@ func (l *Listener) state() show.Sign {
 		return show.Sign{Icon: "triangle-alert", Word: "The last look failed", Hue: "bad"}
 	case l.Held != "":
 		return show.Sign{Icon: "hourglass", Word: "Its run cannot start", Hue: "warn"}
+	case l.Rule.Source == engine.EventFiles && l.Looked.IsZero(): // and nobody knows whether it can
+		return show.Sign{Icon: "hourglass", Word: "Looks for the first time", Hue: "idle"}
 	}
 	return show.Sign{Icon: "check", Word: "Listens", Hue: "ok"}
+}
+
+// unseen says of the place of a listener that it was never looked through.
+func (l *Listener) unseen() string {
+	if l.Active && l.Trouble != "" {
+		return "none has succeeded"
+	}
+	return "not yet"
 }
 
 // why says more of a listener that is in trouble.
