@@ -54,6 +54,7 @@ test("a schedule that is off in the draft alone says so, is discarded, and an un
   await picture(page, "discard-dialog");
   await dialog.getByTestId("confirm-discard").click();
   await page.locator("#edit-head", { hasNotText: "not published" }).waitFor();
+  await schedule.getByText("Off in the draft").waitFor({ state: "hidden" });
   assert.doesNotMatch(await schedule.innerText(), /Off/);
 
   await page.locator("[data-act=undo]").click();

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { binary, open } from "./house.mjs";
+import { binary, open, until } from "./house.mjs";
 import { looked } from "./look.mjs";
 
 let house, gate;
@@ -55,8 +55,10 @@ test("all that failed is gone through, by buttons and by keys, while the run goe
     await panelOf(page, name);
     await turn.getByText(`${(i % 3) + 1} of 3`).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.id), "run-fallen-next", "the focus stays at the button");
-    const [bar, bars] = [await page.locator(".gantt a", { hasText: name }).boundingBox(), await page.locator(".gantt").boundingBox()];
-    assert.ok(bar.y >= bars.y - 1 && bar.y + bar.height <= bars.y + bars.height + 1, `the bar of ${name} is in sight`);
+    await until(`the bar of ${name} is in sight`, async () => {
+      const [bar, bars] = [await page.locator(".gantt a", { hasText: name }).boundingBox(), await page.locator(".gantt").boundingBox()];
+      return bar.y >= bars.y - 1 && bar.y + bar.height <= bars.y + bars.height + 1;
+    });
   }
   await page.getByRole("button", { name: "Previous node that failed" }).click();
   await panelOf(page, "part 8");
@@ -91,6 +93,10 @@ test("a stop asks, and names what works and for how long; Escape lets it go on, 
   await page.locator("dog-canvas.ready").waitFor();
   const stop = page.locator("#run-stop button");
   const dialog = page.getByTestId("stop-dialog");
+  await until("part 9 alone works", () => {
+    const states = JSON.parse(cli(["run", "show", "--json", at.slice(6)])).nodes.map((n) => n.state).filter((state) => !["succeeded", "failed"].includes(state));
+    return states.join() === "running";
+  });
   await stop.click();
   await dialog.locator("li", { hasText: /part 9\s*Running for/ }).waitFor();
   assert.equal(await dialog.locator("li").count(), 1);

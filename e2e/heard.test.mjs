@@ -34,6 +34,7 @@ jobs:
   await page.locator("dog-canvas.ready").waitFor();
   const all = () => page.locator(".nodes > li [data-slot=aside]").allTextContents();
 
+  await page.locator(".nodes > li", { hasText: ", Running, " }).waitFor(); // it takes its time to begin
   assert.equal(cli(["run", "skip", id, "second"]).status, 0);
   await page.locator(".nodes > li", { hasText: "Will be skipped" }).waitFor();
   const live = await all();

@@ -1,4 +1,5 @@
 // Starts a server of its own for a test file, and a browser that is signed in.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,13 @@ const flags = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
+
+// until asks again and again, until something holds.
+export async function until(what, holds) {
+  for (const end = Date.now() + 30_000; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    assert.ok(Date.now() < end, `waited too long until ${what}`);
+  }
+}
 
 // open starts a server and a browser; close ends both and removes the data.
 export async function open({ sample = false, args = [] } = {}) {

@@ -161,7 +161,7 @@ test("undo does not turn back what a terminal has turned", async () => {
   await page.getByTestId("publish").click();
   await Promise.all([page.waitForEvent("load"), page.getByTestId("confirm-publish").click()]);
   await page.locator("dog-canvas.ready").waitFor();
-  assert.equal(await undo.getAttribute("aria-disabled"), "false");
+  await page.locator("[data-act=undo][aria-disabled=false]").waitFor();
   dogear("", "trigger", "off", "undone", "undone at night");
   await page.getByTestId("version").getByText(/^v3/).waitFor();
   await card(page, "scheduled").getByText("Off").waitFor();
@@ -171,6 +171,6 @@ test("undo does not turn back what a terminal has turned", async () => {
   await card(page, "scheduled").getByText("Off").waitFor();
   await page.reload();
   await page.locator("dog-canvas.ready").waitFor();
-  assert.equal(await undo.getAttribute("aria-disabled"), "false");
+  await page.locator("[data-act=undo][aria-disabled=false]").waitFor();
   await card(page, "scheduled").getByText("Off").waitFor();
 });

@@ -34,7 +34,7 @@ test("a schedule is turned off at once beside a draft and beside typed text, and
   await runs.getByText(`in v${version + 1}`).waitFor();
   await runs.getByText("Turn on now").waitFor();
   assert.equal(await page.locator("#schedule").inputValue(), "cron(0 3 ? ? ? *");
-  assert.equal(await page.evaluate(() => document.activeElement.id), "turn-now");
+  await page.waitForFunction(() => document.activeElement.id === "turn-now");
   await schedule(page).getByText("Off", { exact: true }).waitFor();
   await schedule(other).getByText("Off", { exact: true }).waitFor();
   await page.locator("#edit-head").getByText(`v${version + 1} · 1 change not published`).waitFor();
