@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
-import { binary, open } from "./house.mjs";
+import { binary, open, until } from "./house.mjs";
 
 let house;
 before(async () => { house = await open(); });
@@ -113,8 +113,9 @@ async function saved(name, retries) {
   await page.getByRole("link", { name, exact: true }).first().click();
   await page.waitForURL(/\/jobs\/[0-9A-Z]{26}/);
   await page.locator("#retries").fill(retries);
+  const answered = page.waitForResponse((r) => r.request().method() === "POST" && r.ok());
   await page.getByRole("button", { name: "Save the draft" }).click();
-  await page.locator("form[data-unsaved]").waitFor({ state: "detached" });
+  await answered;
   await page.close();
 }
 
@@ -140,6 +141,31 @@ test("the panel of a job follows what is saved elsewhere, and leaves alone what 
   await page.getByTestId("save-panel").click();
   await page.locator("#panel").getByText("Saved in the draft.").waitFor();
   assert.equal(await page.locator("#panel [data-stale]").count(), 0);
+});
+
+test("what is saved elsewhere while the panel of a job is on its way is seen in it", async () => {
+  const page = await imported("overtaken");
+  await page.evaluate(() => document.body.addEventListener("dogear:jobs-changed", () => { document.body.dataset.changes = Number(document.body.dataset.changes ?? 0) + 1; }));
+  const changes = () => page.evaluate(() => Number(document.body.dataset.changes ?? 0));
+  await until("the page follows", async () => await changes() > 0 || (await saved("overtaken copy", "2"), false));
+  let ask, answered;
+  const asked = new Promise((resolve) => { ask = resolve; });
+  const released = new Promise((resolve) => { answered = resolve; });
+  await page.route(/\/cards\//, async (route) => {
+    const answer = await route.fetch();
+    ask();
+    await released;
+    await route.fulfill({ response: answer });
+  }, { times: 1 });
+  await card(page, "job").click();
+  await asked;
+
+  const known = await changes();
+  await saved("overtaken copy", "5");
+  await until("the page has heard of it", async () => await changes() > known);
+  answered();
+
+  await page.waitForFunction(() => document.querySelector("#panel #retries")?.value === "5");
 });
 
 test("the keys of the canvas are read from the first on", async () => {

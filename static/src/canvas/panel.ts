@@ -33,6 +33,7 @@ export class Panel {
   private about = ""; // what the graph said of the card when its panel was drawn
   private seq = 0; // the change up to which the panel is drawn
   private anew = false; // the card that is asked for is the one that is shown
+  private missed = false; // a draft was changed while a panel was on its way, which may hold it or not
 
   constructor(
     private box: HTMLElement | null,
@@ -165,11 +166,13 @@ export class Panel {
   private async compare(): Promise<void> {
     await this.saving; // its answer is the newest there is
     const { box, shown } = this;
+    this.missed = this.loading !== undefined;
     if (!box || !shown || !draftOf(box).base) return;
     const answer = await fetch(this.address(shown)).catch(() => undefined);
     if (!answer?.ok) return;
     const there = draftOf(new DOMParser().parseFromString(await answer.text(), "text/html"));
     const here = draftOf(box);
+    this.missed = this.loading !== undefined;
     if (shown !== this.shown || this.leaves || !here.base) return;
     if (there.name && there.name !== here.name) this.renamed(shown, there.name);
     if (there.base === here.base) return;
@@ -265,6 +268,7 @@ export class Panel {
     box.inert = false;
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     this.follow();
+    if (this.missed) void this.compare();
   }
 
   // renamed is told that a card has got another name on the canvas. A panel that
