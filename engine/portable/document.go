@@ -158,7 +158,7 @@ func unreadable(err error) error {
 	}
 	for i, line := range lines {
 		if m := unknownKey.FindStringSubmatch(line); m != nil {
-			lines[i] = fmt.Sprintf("%s: the key %s is not known in a %s", m[1], m[2], strings.ToLower(m[3]))
+			lines[i] = m[1] + ": " + unknown(m[2], m[3])
 		} else if m := wrongKind.FindStringSubmatch(line); m != nil {
 			lines[i] = strings.Replace(fmt.Sprintf("%s: %s stands where there should be %s", m[1], m[2], belongs(m[3])), ":  stands where", ":", 1)
 		}

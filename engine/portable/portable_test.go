@@ -160,7 +160,10 @@ func mayUse(path string) error {
 func TestImportRefusesAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ old, new, want string }{
-		"B22 a misspelled key":   {"    kind: sql", "    knid: sql", "line 11: the key knid is not known in a job"},
+		"B22 a misspelled key":   {"    kind: sql", "    knid: sql", "line 11: the key knid is not known in a job (did you mean kind?)"},
+		"a key of elsewhere":     {"    kind: sql", "    kind: sql\n    target: out", "the key target is not known in a job (its keys are name, description, kind,"},
+		"a key of an event":      {"type: on_demand", "type: event\n      event: {listen: calls}", "the key listen is not known in an event (its keys are source, batch_size,"},
+		"a key of a start":       {"        - job: j", "        - jobs: j", "is not known in an action (did you mean job?)"},
 		"a key twice":            {"    kind: sql", "    kind: sql\n    kind: sql", "line 12"},
 		"a number that is text":  {"    kind: sql", "    kind: sql\n    retries: many", "line 12: `many` stands where there should be a whole number."},
 		"a list that is a map":   {"jobs:\n  - name: j\n", "jobs:\n    name: j\n", "line 10: there should be a list, each of its entries after a dash."},
