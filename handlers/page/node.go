@@ -187,6 +187,7 @@ func (p *Pages) runLog(c web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	node.Log = log
 	return web.Render(c, http.StatusOK, run.LogPart(node, log))
 }
 

@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,40 @@ func TestANodeWithoutALogSaysWhy(t *testing.T) {
 		if got := strings.Contains(panel, there); got != one.leads {
 			t.Errorf("%s: a way to the log of the earlier run: %v, want %v", one.name, got, one.leads)
 		}
+	}
+}
+
+// TestACopiedNodeLeadsToWhatItReadAndWrote, in the run that did it.
+func TestACopiedNodeLeadsToWhatItReadAndWrote(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, ended)
+	s.nodes[0].Copied = batchID
+	there := "/runs/" + string(batchID) + "?attempt=1&amp;node=" + s.nodes[0].Ref.String() + "&amp;start=1&amp;tab="
+
+	_, inputs := s.get(t, s.node()+"?tab=inputs")
+	_, outputs := s.get(t, s.node()+"?tab=outputs")
+
+	contains(t, "the inputs", inputs, "what it read is listed there", there+"inputs")
+	contains(t, "the outputs", outputs, "what it wrote is listed there", there+"outputs")
+	for _, said := range []string{inputs, outputs} {
+		if strings.Contains(said, "No inputs") || strings.Contains(said, "No outputs") {
+			t.Errorf("a copied node is said to have read or written nothing: %s", said)
+		}
+	}
+}
+
+// TestTheLogOfAStoppedNodeEndsWhereItWasFollowed: the last piece says that it ends, not
+// that nothing was written.
+func TestTheLogOfAStoppedNodeEndsWhereItWasFollowed(t *testing.T) {
+	t.Parallel()
+	s, _ := steered(t, ended)
+	s.nodes[0].State = engine.Stopped
+
+	_, part := s.get(t, s.node()+"/log?from="+strconv.Itoa(s.log.Len()))
+
+	contains(t, "the last piece", part, "End of the log.")
+	if strings.Contains(part, "before it wrote anything") {
+		t.Errorf("a node that wrote a log is said to have written nothing: %s", part)
 	}
 }
 

@@ -74,6 +74,9 @@ func (n Node) copiedWords() string {
 	if n.Attempt.State == engine.Skipped {
 		return ", where it was skipped."
 	}
+	if n.Script {
+		return ", where it was done. Its log is there."
+	}
 	return ", where it was done. Its log, inputs and outputs are there."
 }
 
