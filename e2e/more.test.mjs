@@ -37,6 +37,12 @@ test("a workflow of four columns opens where it begins, with a map of the rest",
   await map.waitFor();
   assert.ok(await seen("by hand") && await seen("load"), "its beginning is whole");
   assert.ok(!(await seen("report")), "and its end is not in sight");
+  const [left, right] = await map.evaluate((box) => {
+    const drawn = [...box.querySelectorAll("rect, .seen")].map((one) => one.getBoundingClientRect());
+    const picture = box.querySelector("svg").getBoundingClientRect();
+    return [Math.min(...drawn.map((d) => d.left)) - picture.left, picture.right - Math.max(...drawn.map((d) => d.right))];
+  });
+  assert.ok(Math.abs(left - right) < 3, `the map is in the middle of its box: ${left} px are free at its left and ${right} at its right`);
   await page.getByRole("button", { name: /^Show everything/ }).click();
 
   await map.waitFor({ state: "hidden" });

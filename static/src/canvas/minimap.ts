@@ -12,7 +12,7 @@ const [width, height] = [154, 90]; // of the picture, as canvas.css has it
 export class Minimap {
   private box: HTMLElement;
   private scale = 1;
-  private all: Box = { x: 0, y: 0, w: 1, h: 1 };
+  private all: Box = { x: 0, y: 0, w: 1, h: 1 }; // what the picture spans
   private due = false;
   private stale = true; // cards came, went or moved since the last picture
   private resting = false; // since a picture of many cards
@@ -65,9 +65,10 @@ export class Minimap {
       if (this.view.cards.size > many) this.pause();
     }
     const seen = this.camera.seen();
-    this.all = bounds(this.cards ? [this.cards, seen] : [seen])!;
-    this.scale = Math.min(width / this.all.w, height / this.all.h);
-    const shown = `${this.all.x} ${this.all.y} ${width / this.scale} ${height / this.scale}`;
+    const all = bounds(this.cards ? [this.cards, seen] : [seen])!;
+    this.scale = Math.min(width / all.w, height / all.h);
+    this.all = amid(all, width / this.scale, height / this.scale);
+    const shown = `${this.all.x} ${this.all.y} ${this.all.w} ${this.all.h}`;
     if (map.getAttribute("viewBox") !== shown) map.setAttribute("viewBox", shown);
     this.seen.style.width = `${seen.w * this.scale}px`;
     this.seen.style.height = `${seen.h * this.scale}px`;
@@ -116,6 +117,11 @@ export class Minimap {
     this.camera.y = m.y - y * this.camera.k;
     this.camera.show();
   }
+}
+
+// amid is a box of that size with b in its middle.
+function amid(b: Box, w: number, h: number): Box {
+  return { x: b.x - (w - b.w) / 2, y: b.y - (h - b.h) / 2, w, h };
 }
 
 // hue is the colour of a card's state.
