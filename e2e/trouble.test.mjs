@@ -70,6 +70,7 @@ test("a trigger that starts nothing is a problem that leads to it, and keeps the
   await page.getByTestId("publish").click();
   const dialog = page.getByTestId("publish-dialog");
   await dialog.getByText("This cannot be published yet").waitFor();
+  assert.ok(await dialog.locator(".note.bad li").count(), "the reasons stand with what they are reasons of");
   await dialog.getByText(/On demand starts nothing yet/).waitFor();
   assert.ok(await dialog.getByTestId("confirm-publish").isDisabled());
 });
