@@ -67,7 +67,7 @@ test("a node that fails is named in the head, which leads to it and takes nobody
   await panelOf(page, "check quality");
   await page.locator("dog-canvas .node[aria-selected=true]", { hasText: "check quality" }).waitFor();
   await until("the card is in view", () => within(page, "check quality"));
-  await page.locator("#node-head", { hasText: /ran \d+\.\d s/ }).waitFor();
+  await page.locator("#node-head", { hasText: /ran \d+(\.\d)? m?s/ }).waitFor();
   await looked(page, "run-failed-chosen");
 });
 
@@ -103,7 +103,7 @@ test("the card of a node that was told to be skipped says so until its turn", as
   // The head of the node and its bar say the same.
   // It follows the run by an answer of its own.
   const head = await (await page.waitForSelector("#node-head p.tiny:has-text('waited'):has-text(' ran ')")).textContent();
-  const times = head.replace(/\s+/g, " ").match(/waited \d+(\.\d)? s, .*ran \d+\.\d s/)?.[0];
+  const times = head.replace(/\s+/g, " ").match(/waited \d+(\.\d)? m?s, .*ran \d+(\.\d)? m?s/)?.[0];
   assert.ok(times, head);
   await page.waitForFunction((times) => document.querySelector("#timeline").textContent.replace(/\s+/g, " ").includes(times), times);
   await looked(page, "run-ended");

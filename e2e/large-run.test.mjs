@@ -81,7 +81,7 @@ const drawn = (page, name) => page.evaluate((name) => {
     return `<${element.localName} ${attributes.sort().join(" ")}>${[...element.childNodes].map((n) => (n.nodeType === 1 ? plain(n) : n.nodeType === 3 ? n.data : "")).join("")}`;
   };
   const same = (text) => text.replaceAll(name, "NAME").replace(/[0-9A-Z]{26}/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d\d:\d\d(:\d\d)?( UTC)?/g, "TIME")
-    .replace(/ (d|style|data-x|data-y)=[^>]*?(?= [a-z-]+=|>)/g, "").replace(/\d+(\.\d+)? s/g, "TOOK").replace(/, \d+ before, \d+ after/g, "");
+    .replace(/ (d|style|data-x|data-y)=[^>]*?(?= [a-z-]+=|>)/g, "").replace(/\d+(\.\d+)? m?s/g, "TOOK").replace(/, \d+ before, \d+ after/g, "");
   const card = (words) => [...document.querySelectorAll("dog-canvas .node")].find((c) => c.textContent.includes(words));
   const of = (words) => same(plain(card(words)));
   const edge = (from, to) => {

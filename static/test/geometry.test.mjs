@@ -59,6 +59,8 @@ test("ids are ULIDs that sort by time", () => {
 test("times are written as the server writes them", () => {
   assert.equal(clock(41_900), "0:41");
   assert.equal(clock(3_723_000), "1:02:03");
+  assert.equal(length(49), "49 ms");
+  assert.equal(length(50), "0.1 s");
   assert.equal(length(4_100), "4.1 s");
   assert.equal(length(41_000), "41 s");
   assert.equal(length(245_000), "4 min 05 s");

@@ -76,7 +76,7 @@ type span struct {
 // worked on it, also where that was finding out what there is to read.
 type stretch struct{ ready, turn, ended time.Time }
 
-// soon is a time that is written as 0.0 s.
+// soon is a time that is no tenth of a second.
 const soon = 50 * time.Millisecond
 
 // waited reports whether there is a wait to be seen: one of no time has no bar.

@@ -54,7 +54,7 @@ func said(v View) string {
 	return strings.Join(all, "\n")
 }
 
-// TestAWaitOfNoTimeHasNoBar: what is written as 0.0 s is not drawn either.
+// TestAWaitOfNoTimeHasNoBar: what is no tenth of a second is not drawn.
 func TestAWaitOfNoTimeHasNoBar(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond) }

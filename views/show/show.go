@@ -138,8 +138,10 @@ func Size(n int64) string { return engine.Bytes(n) }
 // Length writes a length of time: 0.3 s, 41 s, 4 min 05 s, 2 h 10 min.
 func Length(d time.Duration) string {
 	switch {
-	case d < 0:
+	case d < time.Millisecond:
 		return "0.0 s"
+	case d < 50*time.Millisecond: // which would be 0.0 s
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < 9950*time.Millisecond:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Minute:

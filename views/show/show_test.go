@@ -61,7 +61,7 @@ func TestWords(t *testing.T) {
 		"small count": {show.Count(612), "612"}, "count": {show.Count(612440), "612,440"}, "negative count": {show.Count(-1000), "-1,000"},
 		"one": {show.Many(1, "file"), "1 file"}, "many": {show.Many(1204, "file"), "1,204 files"}, "y": {show.Many(2, "entry"), "2 entries"}, "day": {show.Many(2, "day"), "2 days"}, "ch": {show.Many(0, "batch"), "0 batches"},
 		"tenths": {show.Length(4100 * time.Millisecond), "4.1 s"}, "seconds": {show.Length(41 * time.Second), "41 s"}, "minutes": {show.Length(245 * time.Second), "4 min 05 s"},
-		"hours": {show.Length(130 * time.Minute), "2 h 10 min"}, "negative": {show.Length(-time.Second), "0.0 s"},
+		"hours": {show.Length(130 * time.Minute), "2 h 10 min"}, "negative": {show.Length(-time.Second), "0.0 s"}, "less than a tenth": {show.Length(49 * time.Millisecond), "49 ms"}, "a tenth": {show.Length(50 * time.Millisecond), "0.1 s"},
 		"clock": {show.Elapsed(41 * time.Second), "0:41"}, "long clock": {show.Elapsed(3723 * time.Second), "1:02:03"},
 		"now": {show.Ago(now, now), "just now"}, "ago": {show.Ago(now.Add(-2*time.Hour), now), "2 h ago"}, "soon": {show.Ago(now.Add(3*time.Hour), now), "in 3 h"},
 	}

@@ -8,6 +8,7 @@ export function clock(ms: number): string {
 // length writes a time that is over.
 export function length(ms: number): string {
   const s = Math.max(ms, 0) / 1000;
+  if (ms >= 1 && ms < 50) return `${Math.floor(ms)} ms`; // which would be 0.0 s
   if (s < 9.95) return `${s.toFixed(1)} s`;
   if (s < 60) return `${Math.floor(s)} s`;
   const two = (n: number) => String(Math.floor(n)).padStart(2, "0");
