@@ -132,7 +132,11 @@ func (c *control) log(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := follower{c: c, id: id, node: r.FormValue("node"), out: w, at: map[engine.NodeKey]int64{}}
 	if f.node != "" {
-		if _, err := c.nodeNamed(r.Context(), id, f.node); err != nil {
+		ref, err := c.nodeNamed(r.Context(), id, f.node)
+		if err != nil {
+			return err
+		}
+		if err := c.unlogged(r.Context(), id, ref, f.node); err != nil {
 			return err
 		}
 	}

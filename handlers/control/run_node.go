@@ -105,3 +105,28 @@ func (c *control) nodeNamed(ctx context.Context, id engine.ID, name string) (eng
 	}
 	return engine.Ref{}, engine.Errorf(engine.NotFound, "Run %s has no job or crawler named %q. It has: %s.", id, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }
+
+// unlogged is NotFound where a node of a run will never have a log there: it was kept
+// from an earlier run, or skipped.
+func (c *control) unlogged(ctx context.Context, id engine.ID, ref engine.Ref, name string) error {
+	nodes, err := c.Store.NodeRuns(ctx, id)
+	if err != nil {
+		return err
+	}
+	var none error
+	for i := range nodes {
+		n := &nodes[i]
+		switch {
+		case n.Ref != ref:
+		case n.Copied != "" && n.State == engine.Skipped:
+			none = engine.Errorf(engine.NotFound, "%s was skipped in run %s, from which run %s goes on, so it has written no log in either.", name, n.Copied, id)
+		case n.Copied != "":
+			none = engine.Errorf(engine.NotFound, "%s was not done again in run %s. Its log is in the run that it was kept from: run log %s --node %q.", name, id, n.Copied, n.Name)
+		case n.State == engine.Skipped:
+			none = engine.Errorf(engine.NotFound, "%s was skipped in run %s, so it has written no log.", name, id)
+		default:
+			return nil
+		}
+	}
+	return none
+}

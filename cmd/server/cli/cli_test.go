@@ -417,6 +417,9 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if !strings.Contains(shown, "Resumes  "+string(run.ID)) || !strings.Contains(shown, "Succeeded") {
 		t.Errorf("got\n%s\nwant a run that goes on from %s and succeeded", shown, run.ID)
 	}
+	if _, err := s.run(t, "", "run", "log", strings.Fields(shown)[1], "--node", "copy"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(engine.MessageOf(err), "run log "+string(run.ID)+` --node "copy"`) {
+		t.Errorf("the log of a node that was not done again: %v, want to be led to the run that has it", err)
+	}
 }
 
 func TestAJobReadsChosenFilesAgainBesideItsBookmark(t *testing.T) {

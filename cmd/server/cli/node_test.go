@@ -36,6 +36,9 @@ func TestANodeIsSkippedAndStoppedFromTheCommandLine(t *testing.T) {
 	must(t, os.WriteFile(gate, nil, 0o600))
 	s.ok(t, "run", "log", "--follow", one)
 	ended := s.ok(t, "run", "show", one)
+	if _, err := s.run(t, "", "run", "log", one, "--node", "second"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(engine.MessageOf(err), "second was skipped") {
+		t.Errorf("the log of a skipped node: %v, want to read that it was skipped", err)
+	}
 	must(t, os.Remove(gate))
 	two := start()
 	stopped := s.ok(t, "run", "stop", "--node", "first", two)
