@@ -71,6 +71,7 @@ func TestANodeWithoutALogSaysWhy(t *testing.T) {
 		{"a copied one", engine.NodeRun{State: engine.Succeeded, Copied: batchID}, "its log is there", true, false},
 		{"a copied one that was skipped", engine.NodeRun{State: engine.Skipped, Copied: batchID}, "was skipped in the earlier run", true, false},
 		{"a skipped one", engine.NodeRun{State: engine.Skipped}, "did not run, so it has written none", false, false},
+		{"one of which the log was removed", engine.NodeRun{State: engine.Succeeded}, "No log of this attempt is to be found", false, false},
 		{"one that was stopped before it wrote", engine.NodeRun{State: engine.Stopped}, "was stopped before it wrote anything", false, false},
 	} {
 		s.nodes[0].State, s.nodes[0].Copied = one.node.State, one.node.Copied

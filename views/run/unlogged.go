@@ -20,6 +20,8 @@ func (n Node) unlogged() (none unlogged, ok bool) {
 		return unlogged{icon: "skip-forward", title: "No log", why: "This node did not run, so it has written none."}, true
 	case n.Attempt.State == engine.Stopped && n.Log.Next == 0:
 		return unlogged{icon: "square", title: "No log", why: "This node was stopped before it wrote anything."}, true
+	case !n.Live() && n.Log.Next == 0:
+		return unlogged{icon: "file-search", title: "No log", why: "No log of this attempt is to be found. It may have been removed from the data folder of its server, or that server ended before it passed the log on."}, true
 	}
 	return unlogged{}, false
 }
