@@ -146,7 +146,8 @@ func (c *control) log(w http.ResponseWriter, r *http.Request) error {
 	}
 	tick := time.NewTicker(logPause)
 	defer tick.Stop()
-	for open && r.FormValue("follow") == "true" {
+	follows := r.FormValue("follow") == "true"
+	for open && follows {
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-r.Context().Done():
@@ -158,8 +159,18 @@ func (c *control) log(w http.ResponseWriter, r *http.Request) error {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	_, err = f.look(r.Context(), true)
+	if open, err = f.look(r.Context(), true); err == nil && f.node != "" && len(f.at) == 0 && !follows {
+		return nothing(f.node, id, open)
+	}
 	return err
+}
+
+// nothing is NotFound: a node of a run has no log so far, or none any more.
+func nothing(node string, id engine.ID, open bool) error {
+	if open {
+		return engine.Errorf(engine.NotFound, "%s has written nothing yet in run %s. With --follow its log is printed as it comes.", node, id)
+	}
+	return engine.Errorf(engine.NotFound, "No log of %s in run %s is to be found. It may have been removed from the data folder of its server.", node, id)
 }
 
 // follower writes what logs have gained since it looked last.

@@ -25,6 +25,9 @@ func TestANodeIsSkippedAndStoppedFromTheCommandLine(t *testing.T) {
 		return string(run.ID)
 	}
 	one := start()
+	if _, err := s.run(t, "", "run", "log", one, "--node", "second"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(engine.MessageOf(err), "has written nothing yet") {
+		t.Errorf("the log of a node that has not begun: %v, want to read that there is none yet", err)
+	}
 
 	told := s.ok(t, "run", "skip", "--why", "not today", one, "second")
 	undone := s.ok(t, "run", "skip", "--undo", one, "second")
