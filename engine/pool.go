@@ -58,6 +58,9 @@ func (p *Pool) Refusal() error {
 // there.
 const Backfills = "backfills"
 
+// InBackfills says what is in the pool Backfills.
+const InBackfills = "Runs that read old files again, where their job is in no other pool."
+
 // DefaultBackfills is how many places it has before anybody changes that.
 const DefaultBackfills = 2
 

@@ -32,7 +32,7 @@ func diskHue(b Busy) string {
 }
 
 func diskWords(b Busy) string {
-	of := "of " + engine.Bytes(b.Disk) + "."
+	of := engine.Bytes(b.Disk-b.Free) + " of " + engine.Bytes(b.Disk) + " are taken."
 	if b.Tight() {
 		return of + " Nearly full: free some space, or move the data folder."
 	}

@@ -35,7 +35,11 @@ func (t target) pools(term Terminal, all []engine.Pool) error {
 			for _, j := range p.Jobs {
 				jobs = append(jobs, j.Name)
 			}
-			rows.row(p.Name, p.Places, p.Taken, p.Waiting, strings.Join(jobs, ", "), p.Shut())
+			note := p.Shut()
+			if p.Name == engine.Backfills {
+				note = strings.TrimSpace(engine.InBackfills + " " + note)
+			}
+			rows.row(p.Name, p.Places, p.Taken, p.Waiting, strings.Join(jobs, ", "), note)
 		}
 	})
 }

@@ -87,6 +87,9 @@ func TestPoolsAreMadeChangedAndDeletedFromTheCommandLine(t *testing.T) {
 	_, err := s.run(t, strings.Replace(document("w"), "    kind: sql\n", "    kind: sql\n    pool: warehouse\n", 1), "workflow", "import", "-")
 	must(t, err)
 	listed := s.ok(t, "pool", "list")
+	if !strings.Contains(listed, engine.InBackfills) {
+		t.Errorf("the pools are\n%swant to read what is in %s", listed, engine.Backfills)
+	}
 	shut := s.ok(t, "pool", "set", "warehouse", "0")
 	s.refused(t, engine.Conflict, "is used by job copy", "pool", "delete", "warehouse")
 	s.refused(t, engine.Conflict, "is always there", "pool", "delete", "backfills")
