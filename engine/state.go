@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -187,6 +188,8 @@ type Counts struct {
 	// AllChanged says that a job wrote nothing because each of its files changed between
 	// its plan and the read; the next run reads them.
 	AllChanged bool `json:"all_changed,omitempty"`
+	// Held is how many files a job that found nothing new is kept from reading.
+	Held int64 `json:"held,omitempty"`
 	// Exit is the exit code of a script, nil while it has none.
 	Exit *int `json:"exit,omitempty"`
 }
@@ -194,6 +197,10 @@ type Counts struct {
 // Idle says why a job that did well has read nothing; "" of any other.
 func (c Counts) Idle() string {
 	switch {
+	case c.Held == 1:
+		return "1 file is held"
+	case c.Held > 0:
+		return fmt.Sprintf("%d files are held", c.Held)
 	case c.NothingNew:
 		return "nothing new"
 	case c.AllChanged:

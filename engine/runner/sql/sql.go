@@ -100,8 +100,8 @@ func (r *Runner) run(ctx context.Context, a runner.Attempt, h runner.Host) (runn
 		return runner.Result{}, err
 	}
 	if w.batch.Plan.Empty() {
-		h.Log(runner.Info, "nothing to do: no source has anything new")
-		return runner.Result{State: engine.Succeeded, Counts: engine.Counts{NothingNew: true}}, nil
+		held := tellHeld(h, w.batch.Plan)
+		return runner.Result{State: engine.Succeeded, Counts: engine.Counts{NothingNew: true, Held: held}}, nil
 	}
 	if err := w.mayOverwrite(); err != nil {
 		return runner.Result{}, err

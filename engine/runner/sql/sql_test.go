@@ -239,6 +239,27 @@ func sales(out engine.Sink) engine.SQLJob {
 	}
 }
 
+// TestAJobThatIsKeptFromItsFilesSaysSo, and not that there is nothing new.
+func TestAJobThatIsKeptFromItsFilesSaysSo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, sales(engine.Sink{PartitionBy: []string{"day"}}))
+	h.put("in/a.csv", "id,day,n\n1,mon,10\n")
+	h.run(t.Context())
+	h.put("in/a.csv", "id,day,n\n1,mon,10\n2,tue,20\n")
+
+	result := h.run(t.Context())
+
+	if got, want := result.Counts.Idle(), "1 file is held"; got != want || result.State != engine.Succeeded {
+		t.Errorf("got %q of one that %s, want %q", got, result.State, want)
+	}
+	if !h.said("listed 1 object of ") || !h.said("read 1 row") || h.said("1 rows") {
+		t.Error("the log counts one as if it were several")
+	}
+	if !h.said("held: ") || !h.said("would double its rows") || !h.said("nothing to do: no source has anything new but what is held, 1 file") {
+		t.Error("the log does not say which file is held, and why")
+	}
+}
+
 func TestOnlyNewFilesAreReadAndAppended(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, sales(engine.Sink{PartitionBy: []string{"day"}, CatalogTable: "Curated.Sales"}))

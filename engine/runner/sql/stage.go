@@ -18,7 +18,7 @@ import (
 // committed.
 func (w *work) stage(ctx context.Context, computed duck.Result) (runner.Result, error) {
 	manifest := engine.Manifest{Counts: engine.Counts{RowsIn: computed.RowsIn, Rejects: computed.Rejects}}
-	w.host.Log(runner.Info, fmt.Sprintf("read %d rows", computed.RowsIn))
+	w.host.Log(runner.Info, "read "+many(computed.RowsIn, "row"))
 	for i, written := range computed.Written {
 		out := w.Job.SQL.Sinks[i]
 		if err := w.insidePlan(out, written.Touched); err != nil {

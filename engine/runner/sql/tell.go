@@ -12,11 +12,14 @@ import (
 )
 
 // files writes a count of files.
-func files(n int64) string {
+func files(n int64) string { return many(n, "file") }
+
+// many writes how many there are of what one is called.
+func many(n int64, one string) string {
 	if n == 1 {
-		return "1 file"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d files", n)
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // amount writes what a plan takes.
@@ -57,7 +60,7 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 	if len(found) == 0 {
 		found = []string{"nothing new"}
 	}
-	h.Log(runner.Info, fmt.Sprintf("listed %d objects of %s: %s", listed, part.Source, strings.Join(found, ", ")))
+	h.Log(runner.Info, fmt.Sprintf("listed %s of %s: %s", many(listed, "object"), part.Source, strings.Join(found, ", ")))
 	for _, o := range slices.Concat(part.Taken, part.Exceptions) {
 		if o.Reason == engine.ReasonChanged && o.Prior != nil {
 			what := fmt.Sprintf("size %d → %d", o.Prior.Size, o.Size)
@@ -70,6 +73,30 @@ func tellPlan(h runner.Host, part engine.SourcePlan) {
 	for _, notice := range part.Notices {
 		h.Log(runner.Warn, notice)
 	}
+}
+
+// mostHeld bounds how many of the files that are held are named in a log.
+const mostHeld = 10
+
+// tellHeld says that there is nothing to do, and what is held and why; it returns how
+// many files that are.
+func tellHeld(h runner.Host, plan engine.Plan) int64 {
+	var held, named int64
+	for _, part := range plan.Sources {
+		held += part.Counts[engine.ReasonHeld].Files
+		for _, o := range part.Exceptions {
+			if o.Reason == engine.ReasonHeld && named < mostHeld {
+				named++
+				h.Log(runner.Warn, strings.TrimSuffix(fmt.Sprintf("held: %s: %s", o.Key, o.Note), ": "))
+			}
+		}
+	}
+	if held == 0 {
+		h.Log(runner.Info, "nothing to do: no source has anything new")
+		return 0
+	}
+	h.Log(runner.Info, fmt.Sprintf("nothing to do: no source has anything new but what is held, %s; to read that, release it on the page of the bookmark", files(held)))
+	return held
 }
 
 // leave notes files that changed or went since the plan, which are left for
@@ -98,7 +125,7 @@ func (w *work) overwrites() bool {
 // tellWritten says what came of one sink.
 func tellWritten(h runner.Host, out engine.Sink, written duck.Written, m engine.SinkManifest) {
 	if out.Table != "" {
-		h.Log(runner.Info, fmt.Sprintf("%s: %d rows for %s: %d inserted, %d updated, %d deleted", out.From, written.Rows, out.Place(), m.Inserted, m.Updated, m.Deleted))
+		h.Log(runner.Info, fmt.Sprintf("%s: %s for %s: %d inserted, %d updated, %d deleted", out.From, many(written.Rows, "row"), out.Place(), m.Inserted, m.Updated, m.Deleted))
 		return
 	}
 	if out.Mode == engine.Merge {
@@ -106,7 +133,7 @@ func tellWritten(h runner.Host, out engine.Sink, written duck.Written, m engine.
 			written.Inserted, written.Updated, written.Kept, len(written.Touched)))
 		return
 	}
-	h.Log(runner.Info, fmt.Sprintf("%s: %d rows into %s", out.From, written.Rows, files(int64(len(written.Files)))))
+	h.Log(runner.Info, fmt.Sprintf("%s: %s into %s", out.From, many(written.Rows, "row"), files(int64(len(written.Files)))))
 }
 
 // tellLeft says which files of a target a sink did not replace.
