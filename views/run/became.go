@@ -42,6 +42,8 @@ func (n Node) became(m Move) string {
 		return "It is paused, so nothing was committed."
 	case n.Ran != nil && n.Ran.Bookmark == engine.BookmarkOff:
 		return "The bookmark of the job was off, so nothing was committed."
+	case n.Attempt.Counts.Held > 0:
+		return "Bookmark on, nothing committed: what there was to read is held, as Inputs says. On the page of the bookmark it can be released."
 	}
 	return "Bookmark on, nothing committed: there was nothing new to read."
 }
