@@ -24,6 +24,7 @@ test("cards snap to the grid and move down to a free spot", () => {
   assert.deepEqual(snap({ x: 14.9, y: 15.1 }), { x: 10, y: 20 });
   const card = { x: 0, y: 0, w: 190, h: 76 };
   assert.deepEqual(freeSpot(card, [{ ...card, y: 30 }]), { x: 0, y: 110 });
+  assert.deepEqual(freeSpot(card, [{ ...card, y: 30 }], 20), { x: 0, y: 130 }, "with a gap");
   assert.equal(bounds([]), undefined);
 });
 

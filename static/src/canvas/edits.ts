@@ -2,7 +2,7 @@
 // screen readers, and says why where it is refused.
 import { clip, Clip, cut, Draft, heal, insert, paste, readClip, remove } from "./acts";
 import { Camera } from "./camera";
-import { freeSpot, size, snap } from "./geometry";
+import { freeSpot, grid, size, snap } from "./geometry";
 import { ulid } from "./ids";
 import { room } from "./insert";
 import { Choice, Search, Spot } from "./menu";
@@ -268,7 +268,7 @@ export class Edits {
     const beside = view.boxes.get(anchor ?? "");
     const middle = at ?? camera.toWorld(camera.middle());
     const wanted = at || !beside ? { x: middle.x - w / 2, y: middle.y - h / 2 } : { x: beside.x + beside.w + 130, y: beside.y };
-    const spot = snap(freeSpot({ ...snap(wanted), w, h }, [...view.boxes.values()]));
+    const spot = snap(freeSpot({ ...snap(wanted), w, h }, [...view.boxes.values()], at ? 0 : 2 * grid));
     const made = await this.make(block, spot);
     if (!made) return;
     if (block.kind === "conditional") this.bench.built.add(made.card);

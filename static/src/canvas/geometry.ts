@@ -27,11 +27,11 @@ export function bounds(boxes: Iterable<Box>): Box | undefined {
   return left === Infinity ? undefined : { x: left, y: top, w: right - left, h: bottom - top };
 }
 
-// freeSpot moves a box down until it covers nothing.
-export function freeSpot(box: Box, others: Box[]): Point {
-  const at = { ...box };
+// freeSpot moves a box down until it covers nothing, and stands so far from everything.
+export function freeSpot(box: Box, others: Box[], apart = 0): Point {
+  const at = { x: box.x - apart, y: box.y - apart, w: box.w + 2 * apart, h: box.h + 2 * apart };
   while (others.some((o) => touches(at, o))) at.y += grid;
-  return { x: at.x, y: at.y };
+  return { x: at.x + apart, y: at.y + apart };
 }
 
 // nearest is the box in a direction that a reader would call next: close, and
