@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -74,7 +73,7 @@ func main() {
 	parser := kong.Must(&c, kong.Name("dogear"), kong.Description("Pipelines that remember where they stopped."))
 	k, err := cli.Parse(parser, os.Args[1:])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "dogear: %s\nThe help of each command says what it takes: dogear %s--help\n", message(err), words(os.Args[1:]))
+		fmt.Fprintf(os.Stderr, "dogear: %s\nThe help of each command says what it takes: %s\n", message(err), cli.Hint(parser, os.Args[1:]))
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -84,18 +83,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "dogear:", message(err))
 		os.Exit(1)
 	}
-}
-
-// words are the words of a command line before its first flag, for a hint.
-func words(args []string) string {
-	var text strings.Builder
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") || text.Len() > 0 && strings.Count(text.String(), " ") == 2 {
-			break
-		}
-		text.WriteString(arg + " ")
-	}
-	return text.String()
 }
 
 // message is what the terminal shows: whoever starts the server may see the

@@ -253,28 +253,16 @@ func (c *control) resume(w http.ResponseWriter, r *http.Request) error {
 	if ask.ID, err = c.runID(r.Context(), string(ask.ID)); err != nil {
 		return err
 	}
-	nodes, err := c.Store.NodeRuns(r.Context(), ask.ID)
-	if err != nil {
-		return err
-	}
-	find := func(name string) (engine.Ref, error) {
-		for i := range nodes {
-			if nodes[i].Name == name {
-				return nodes[i].Ref, nil
-			}
-		}
-		return engine.Ref{}, engine.Errorf(engine.NotFound, "Run %s has no node %q.", ask.ID, name)
-	}
 	how := exec.Resume{Marks: map[engine.Ref]engine.State{}, Properties: ask.Properties, Newest: ask.Newest, Token: ask.Token}
 	for _, name := range ask.Nodes {
-		ref, err := find(name)
+		ref, err := c.nodeNamed(r.Context(), ask.ID, name)
 		if err != nil {
 			return err
 		}
 		how.Nodes = append(how.Nodes, ref)
 	}
 	for name, state := range ask.Marks {
-		ref, err := find(name)
+		ref, err := c.nodeNamed(r.Context(), ask.ID, name)
 		if err != nil {
 			return err
 		}

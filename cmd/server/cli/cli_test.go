@@ -387,6 +387,9 @@ func TestARunIsPausedStoppedAndGoneOnFrom(t *testing.T) {
 	if shown := s.ok(t, "run", "go-on", string(run.ID)); strings.Contains(shown, "Paused") {
 		t.Errorf("got\n%s\nwant the run going on", shown)
 	}
+	if _, err := s.run(t, "", "run", "resume", string(run.ID), "--node", "coppy"); engine.CodeOf(err) != engine.NotFound || !strings.Contains(err.Error(), `named "coppy". It has: copy.`) {
+		t.Errorf("a resume from a node that is none: %v, want it refused and the right one named", err)
+	}
 	if _, err := s.run(t, "", "run", "resume", string(run.ID)); engine.CodeOf(err) != engine.Conflict {
 		t.Errorf("going on from a run under way: %v, want a conflict", err)
 	}

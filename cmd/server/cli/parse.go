@@ -51,6 +51,21 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	return read, err
 }
 
+// Hint is what prints the help about a command line that was refused: of its command,
+// or of all there are.
+func Hint(parser *kong.Kong, args []string) string {
+	hint, at := "dogear", parser.Model.Node
+	for _, word := range args {
+		child := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == word })
+		if child < 0 {
+			break
+		}
+		at = at.Children[child]
+		hint += " " + word
+	}
+	return hint + " --help"
+}
+
 // typed is the whole of what was typed and begins so.
 func typed(args []string, start string) string {
 	for _, arg := range args {

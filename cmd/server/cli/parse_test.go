@@ -68,3 +68,21 @@ func TestAFlagOfAnotherNameIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsRefusedLeadsToAHelpThatThereIs, also where the command is none.
+func TestWhatIsRefusedLeadsToAHelpThatThereIs(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&command{})
+	must(t, err)
+	for args, want := range map[string]string{
+		"frobnicate":              "dogear --help",
+		"run frobnicate":          "dogear run --help",
+		"run resume ID --often":   "dogear run resume --help",
+		"pool set warehouse many": "dogear pool set --help",
+		"":                        "dogear --help",
+	} {
+		if got := cli.Hint(parser, strings.Fields(args)); got != want {
+			t.Errorf("of %q: got %q, want %q", args, got, want)
+		}
+	}
+}
