@@ -59,10 +59,10 @@ type Exec struct {
 	called  map[engine.NodeKey]*engine.NodeRun
 	stopped bool
 	drained error     // what every attempt was told when the server ended
-	// patience ends with that.
+	ended   []remains // of attempts, that are not yet removed
+	// patience ends once they were told.
 	patience context.Context //nolint:containedctx // it is what work is done under that a stop does not break off
 	hurry    context.CancelFunc
-	ended   []remains // of attempts, that are not yet removed
 
 	work sync.WaitGroup
 }

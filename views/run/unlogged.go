@@ -30,10 +30,10 @@ func (n Node) unlogged() (none unlogged, ok bool) {
 // it in this one, and leads to the run that did it.
 func (n Node) elsewhere(tab Tab) unlogged {
 	before, neither, there := "What it wrote before is in the log of the earlier run.", "there is a log in neither", "its log is there"
-	switch tab {
-	case TabInputs:
+	switch {
+	case tab == TabInputs:
 		before, neither, there = "What it read before is listed in the earlier run.", "neither has read anything for it", "what it read is listed there"
-	case TabOutputs:
+	case tab == TabOutputs:
 		before, neither, there = "What it wrote before is listed in the earlier run.", "neither has written anything for it", "what it wrote is listed there"
 	}
 	at := n.Attempt
