@@ -113,9 +113,7 @@ async function saved(name, retries) {
   await page.getByRole("link", { name, exact: true }).first().click();
   await page.waitForURL(/\/jobs\/[0-9A-Z]{26}/);
   await page.locator("#retries").fill(retries);
-  const answered = page.waitForResponse((r) => r.request().method() === "POST" && r.ok());
-  await page.getByRole("button", { name: "Save the draft" }).click();
-  await answered;
+  await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Save the draft" }).click()]);
   await page.close();
 }
 
