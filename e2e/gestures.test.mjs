@@ -271,6 +271,34 @@ test("Escape closes a menu wherever the focus has gone", async () => {
   await menu().waitFor({ state: "detached" });
 });
 
+test("a card that is dragged stays under the pointer while its panel comes, and where it is let go", async () => {
+  await card("two").press("Escape"); // nothing is selected, so the drag asks for the panel
+  await page.locator("#panel h2", { hasText: "Workflow" }).waitFor();
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(/\/cards\//, async (route) => {
+    const answer = await route.fetch();
+    await released;
+    await route.fulfill({ response: answer });
+  });
+  const was = await card("one").boundingBox();
+  const from = await center(card("one"));
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(from.x, from.y + 160, { steps: 5 });
+  await page.locator("dog-canvas .node.dragged").waitFor();
+  release();
+  await page.locator("#panel h2", { hasText: "one" }).waitFor();
+  await page.waitForFunction(() => !document.querySelector("#panel").inert);
+  await page.mouse.up();
+
+  await page.locator("[data-act=undo][aria-disabled=false]").waitFor();
+  await settled();
+  assert.ok((await card("one").boundingBox()).y > was.y + 100, "it stays where it was let go");
+  await undo();
+  await page.waitForFunction(([x, y]) => [...document.querySelectorAll("dog-canvas .node")].some((e) => { const b = e.getBoundingClientRect(); return Math.abs(b.x - x) < 1 && Math.abs(b.y - y) < 1; }), [was.x, was.y]);
+});
+
 test("the panel shows the workflow again when nothing is selected", async () => {
   const heading = (text) => page.locator("#panel h2", { hasText: text }).waitFor();
   await card("two").click();

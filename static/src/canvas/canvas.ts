@@ -194,6 +194,7 @@ export class DogCanvas extends HTMLElement implements Watcher, Bench, Ground, Ho
     this.graph = new Graph(this.sync.body, this.built);
     const inGraph = this.stage.contains(document.activeElement);
     this.view.draw(this.graph, this.sync.body, this.sync.infos);
+    this.pointer.redrawn();
     if (this.chosen.settle(inGraph) && this.panel.drop()) this.refused(new Refusal("gone", "The card was deleted, and what was typed in its panel went with it."));
     this.panel.follow();
     this.mark();

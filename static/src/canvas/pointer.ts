@@ -36,6 +36,7 @@ export class Pointer {
   private gesture: Gesture | undefined;
   private fingers = new Map<number, Point>();
   private due: PointerEvent | undefined;
+  private last: PointerEvent | undefined; // to which the gesture has come
   private pressed: PointerEvent | undefined; // the last press, to tell a click from the end of a drag
 
   constructor(
@@ -82,7 +83,13 @@ export class Pointer {
   cancel(): void {
     this.gesture?.cancel();
     this.gesture = undefined;
-    this.due = undefined;
+    this.due = this.last = undefined;
+  }
+
+  // redrawn is told that the graph was drawn anew, and with it what is dragged where it
+  // was: it belongs under the pointer, also where that rests.
+  redrawn(): void {
+    if (this.last) this.gesture?.move(this.last);
   }
 
   private edgeAt(hit: Element): Edge | undefined {
@@ -151,14 +158,16 @@ export class Pointer {
   private flush(): void {
     const event = this.due;
     this.due = undefined;
-    if (event) this.gesture?.move(event);
+    if (!event || !this.gesture) return;
+    this.gesture.move(event);
+    this.last = event;
   }
 
   private up(event: PointerEvent): void {
     this.fingers.delete(event.pointerId);
     this.flush();
     const gesture = this.gesture;
-    this.gesture = undefined;
+    this.gesture = this.last = undefined;
     gesture?.end(event);
   }
 
