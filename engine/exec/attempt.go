@@ -35,7 +35,8 @@ type attempt struct {
 	next  *attempt // that its end has started, and that its goroutine goes on with
 }
 
-// path names the directory or log of an attempt below the exec's directory.
+// path names the directory or log of an attempt below the exec's directory. Each step asks
+// for it, and what it joins is clean.
 func (e *Exec) path(kind string, key engine.NodeKey) string {
 	const slash = string(filepath.Separator)
 	return e.Dir + slash + kind + slash + string(key.Run) + slash + key.Ref.String() + "-" + strconv.Itoa(key.Start) + "-" + strconv.Itoa(key.Attempt)

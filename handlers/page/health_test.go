@@ -46,7 +46,7 @@ func TestHealthSaysInPlainWordsWhatIsWrongAndWhatToDo(t *testing.T) {
 			t.Errorf("%s has no plain words: the page says its rule %q", c.ID, c.Rule)
 		}
 	}
-	contains(t, "the load", busy, "2 of 4", "2 free on this server", ">7<", "102 GB of 107 GB are taken. Nearly full", "width:95.0%", "3.1 MB", "SQLite", "None is published")
+	contains(t, "the load", busy, "2 of 4", "2 free on this server", ">7<", "102 GB of 107 GB are not free. Nearly full", "width:95.0%", "3.1 MB", "SQLite", "None is published")
 }
 
 func TestHealthSaysWhenAServerWasLastSeen(t *testing.T) {

@@ -32,7 +32,7 @@ func diskHue(b Busy) string {
 }
 
 func diskWords(b Busy) string {
-	of := engine.Bytes(b.Disk-b.Free) + " of " + engine.Bytes(b.Disk) + " are taken."
+	of := engine.Bytes(b.Disk-b.Free) + " of " + engine.Bytes(b.Disk) + " are not free."
 	if b.Tight() {
 		return of + " Nearly full: free some space, or move the data folder."
 	}
